@@ -299,7 +299,7 @@ fn record(organization: &Organization, standing: baa::Standing, call: &Call) -> 
         "default_system_prompt": prompt.map(Content::as_str),
         "per_request_max_tokens": settings.per_request_max_tokens,
         "default_project_id": default_project_id,
-        "features": settings.features,
+        "features": feature::shown(&settings.features),
         "webhook_payload": settings.webhook_payload.word(),
         "cycle": {"anchor_day": cycle_anchor_day, "timezone": cycle_timezone},
         "retention": {

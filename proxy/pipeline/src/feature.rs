@@ -1,6 +1,6 @@
 //! What a plan offers and an organization has switched on (contract 2, step 13).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 use svc_core::fault::{Code, Fault};
@@ -16,7 +16,10 @@ pub const INTEGRATIONS: &str = "integrations";
 pub const WEBHOOKS: &str = svc_core::webhook::FEATURE;
 
 /// Named by contract 8; nothing asks for it yet.
-const RETRIEVAL: &str = "retrieval";
+pub const RETRIEVAL: &str = "retrieval";
+
+/// What the record of every organization says, switched or not (contract 8).
+const ALWAYS_SHOWN: [&str; 2] = [INTEGRATIONS, RETRIEVAL];
 
 /// Parts of an inference request, which policies mark as HIPAA-eligible or not.
 pub(crate) const TOOLS: &str = "tools";
@@ -58,6 +61,13 @@ pub fn webhooks(caller: &Caller, plans: &Plans) -> Result<(), Fault> {
         return Err(fault.detail("reason", "switched_off"));
     }
     Ok(())
+}
+
+/// The features of an organization as its record shows them, of those that it has switched.
+pub fn shown(switched: &BTreeMap<String, bool>) -> BTreeMap<&str, bool> {
+    let at_first = ALWAYS_SHOWN.map(|name| (name, is_on_at_first(name)));
+    let switched = switched.iter().map(|(name, on)| (name.as_str(), *on));
+    at_first.into_iter().chain(switched).collect()
 }
 
 /// Whether a feature is on that an organization has never switched.

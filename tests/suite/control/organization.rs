@@ -38,6 +38,17 @@ async fn settings_are_read_and_changed(world: &World) {
         data(world, key, "GET", &format!("/v1/orgs/{slug}"), Value::Null).await,
         before
     );
+    let features = async |wanted: Value| {
+        let body = json!({"features": wanted});
+        data(world, key, "PATCH", &path, body).await["features"].clone()
+    };
+    let at_first = json!({"integrations": false, "retrieval": false});
+    assert_eq!(before["features"], at_first);
+    let on = json!({"integrations": true, "retrieval": false, "webhooks": false});
+    let switched = json!({"integrations": true, "webhooks": false});
+    assert_eq!(features(switched).await, on);
+    let forgotten = json!({"integrations": null, "webhooks": null});
+    assert_eq!(features(forgotten).await, at_first);
 
     let prompt = "You are the intake desk of a clinic.";
     let body = json!({"ai_paused": true, "default_system_prompt": prompt, "retention": {"audit_days": 4000}});

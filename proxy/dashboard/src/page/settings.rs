@@ -5,7 +5,7 @@ use http::Method;
 use serde_json::{Map, Value, json};
 use svc_core::fault::Fault;
 use svc_pipeline::exchange::Exchange;
-use svc_pipeline::feature::{INTEGRATIONS, WEBHOOKS, is_on_at_first};
+use svc_pipeline::feature::{INTEGRATIONS, RETRIEVAL, WEBHOOKS, is_on_at_first};
 use svc_pipeline::inside::{self, Ask};
 use svc_pipeline::response::Response;
 
@@ -138,12 +138,16 @@ const SWITCHES: [(&str, &str); 2] = [
     ("ai_paused", "Pause AI for the whole organization"),
 ];
 
-/// Features that the page has boxes for: those to decide on, and those that are stored.
+/// Features that the page has boxes for: those to decide on, and those that the organization has switched.
 fn feature_names(organization: &Value) -> Vec<String> {
     let stored = organization.get("features").and_then(Value::as_object);
     let mut names: Vec<String> = FEATURES.map(str::to_owned).into();
-    let others = stored.into_iter().flatten().map(|(name, _)| name.clone());
-    names.extend(others);
+    // Its record always names this one, which nothing asks for.
+    let others = stored
+        .into_iter()
+        .flatten()
+        .filter(|(name, on)| *name != RETRIEVAL || on.as_bool() == Some(true));
+    names.extend(others.map(|(name, _)| name.clone()));
     names.sort();
     names.dedup();
     names
