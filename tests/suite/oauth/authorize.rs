@@ -117,6 +117,11 @@ async fn every_bad_parameter_is_told_to_the_application(world: &World) {
             r#"[{"type":"svc_agent_access","actions":[]}]"#,
             "invalid_authorization_details",
         ),
+        (
+            "authorization_details",
+            r#"[{"type":"svc_agent_access","actions":["chat"],"models":["alpha-haiku-4-5","beta-x"]}]"#,
+            "invalid_authorization_details",
+        ),
     ]
     .into_iter()
     .map(|(name, value, word)| (name, value.to_owned(), word))

@@ -213,7 +213,7 @@ async fn the_page_says_what_is_asked_for(world: &World) {
     let scene = Scene::with(world, of_agent, json!({})).await;
     let mut browser = scene.owner(world).await;
     let details = json!([
-        {"type": "svc_agent_access", "actions": ["chat", "messages"], "models": ["alpha-haiku-4-5", "beta-x"],
+        {"type": "svc_agent_access", "actions": ["chat", "messages"], "models": ["alpha-haiku-4-5", "beta-5.4"],
          "tools": ["lookup_slot"], "max_tokens": 4096},
         {"type": "svc_agent_access", "actions": ["chat_completions"]},
     ]);
@@ -239,7 +239,7 @@ async fn the_page_says_what_is_asked_for(world: &World) {
     ] {
         assert!(page.text.contains(said), "{said} in {}", page.text);
     }
-    assert!(!page.text.contains("beta-x") && !page.text.contains("4096"));
+    assert!(!page.text.contains("beta-5.4") && !page.text.contains("4096"));
     assert!(!page.text.contains("Test mode") && !page.text.contains("<select"));
     assert!(!page.text.contains("<script"), "{}", page.text);
 }

@@ -12,7 +12,8 @@ use svc_core::grant::{self, Grant};
 use svc_core::limit::Rule;
 pub use svc_core::oauth::authorization::Refusal;
 use svc_core::oauth::authorization::{self, Error, Parameters, UNKNOWN_AGENT};
-use svc_core::oauth::{detail, redirect};
+use svc_core::oauth::detail::{self, Detail};
+use svc_core::oauth::redirect;
 use svc_core::secret;
 use svc_pipeline::exchange::Exchange;
 use svc_pipeline::filter::network;
@@ -107,6 +108,9 @@ const OVER: Doubt = Doubt::invalid(
 /// A form that says neither yes nor no.
 pub const UNDECIDED: Doubt =
     Doubt::invalid("The form says neither yes nor no. Go back and decide.");
+/// Contract 16.3: a bad value.
+const UNKNOWN_MODEL: Refusal =
+    Error::InvalidAuthorizationDetails.because("an entry names a model that does not exist");
 const UNKNOWN_APPLICATION: Doubt =
     Doubt::invalid("The application that sent you here is not known, or was revoked.");
 const UNKNOWN_ADDRESS: Doubt = Doubt::invalid(
@@ -151,6 +155,11 @@ pub async fn judge(exchange: &Exchange) -> Verdict<Asked> {
         Ok(request) => request,
         Err(refusal) => return refused(refusal),
     };
+    let catalogue = &exchange.policy.catalogue;
+    let mut models = request.details.iter().flat_map(Detail::models);
+    if models.any(|model| catalogue.find(model).is_none()) {
+        return refused(UNKNOWN_MODEL);
+    }
     let agent = match agent::find_any(store, application.mode, &request.agent_id).await {
         Ok(Some(agent)) => agent,
         Ok(None) => return refused(UNKNOWN_AGENT),

@@ -77,6 +77,11 @@ impl Detail {
         })
     }
 
+    /// The models that the entry names.
+    pub fn models(&self) -> impl Iterator<Item = &str> {
+        self.models.iter().flatten().map(String::as_str)
+    }
+
     /// What this entry and the agent's grant both allow; `None` where that is nothing.
     fn within(&self, grant: &Grant) -> Option<Grant> {
         let asked = Grant {
