@@ -104,9 +104,9 @@ pub static ENDPOINTS: &[Endpoint] = &[
     endpoint(Method::POST, "/v1/apps/{app_id}/inbound-webhooks/{id}/rotate-token", Scope::ControlApps, Gate::Scope, "inbound_webhook", &Write(inbound_webhooks::rotate_token)),
     own(Method::POST, "/api/svc/v1/incoming/{token}", "incoming", &Incoming),
 
-    silent(Method::GET, "/v1/oauth/applications", Scope::ControlOauth, &Read(applications::list)),
+    to_admins(Method::GET, "/v1/oauth/applications", Scope::ControlOauth, &Read(applications::list)),
     endpoint(Method::POST, "/v1/oauth/applications", Scope::ControlOauth, Gate::OrgAdmin, "oauth_application", &Write(applications::create)),
-    silent(Method::GET, "/v1/oauth/applications/{id}", Scope::ControlOauth, &Read(applications::read)),
+    to_admins(Method::GET, "/v1/oauth/applications/{id}", Scope::ControlOauth, &Read(applications::read)),
     endpoint(Method::PATCH, "/v1/oauth/applications/{id}", Scope::ControlOauth, Gate::OrgAdmin, "oauth_application", &Write(applications::update)),
     endpoint(Method::POST, "/v1/oauth/applications/{id}/rotate-secret", Scope::ControlOauth, Gate::OrgAdmin, "oauth_application", &Write(applications::rotate_secret)),
     endpoint(Method::POST, "/v1/oauth/applications/{id}/revoke", Scope::ControlOauth, Gate::OrgAdmin, "oauth_application", &Write(applications::revoke)),
@@ -159,6 +159,25 @@ const fn silent(
         access: Access::Credential {
             scope,
             gate: Gate::Scope,
+        },
+        audited_as: None,
+        handler,
+    }
+}
+
+/// A read for org admins alone that leaves no audit row.
+const fn to_admins(
+    method: Method,
+    path: &'static str,
+    scope: Scope,
+    handler: &'static dyn Handler,
+) -> Endpoint {
+    Endpoint {
+        method,
+        path,
+        access: Access::Credential {
+            scope,
+            gate: Gate::OrgAdmin,
         },
         audited_as: None,
         handler,

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use svc_tests::books;
+use svc_tests::patience::eventually;
 use svc_tests::world::World;
 
 use super::{Scene, TOKEN, application, basic, data, error, form, text};
@@ -19,7 +20,8 @@ on_both_engines! {
 const PATH: &str = "/v1/oauth/applications";
 
 async fn an_application_is_shown_as_it_was_made(world: &World) {
-    let key = world.organization().key;
+    let organization = world.organization();
+    let key = organization.key.clone();
     let mut made = application(
         world,
         &key,
@@ -43,6 +45,28 @@ async fn an_application_is_shown_as_it_was_made(world: &World) {
     assert_eq!(data(world, &key, "GET", &path, Value::Null).await, made);
     let listed = data(world, &key, "GET", PATH, Value::Null).await;
     assert_eq!(listed, json!([made]));
+    // Whose user is no admin may not even read.
+    let member = "UPDATE users SET role = $1 WHERE id = $2";
+    for (role, status) in [("member", 403), ("compliance", 403), ("admin", 200)] {
+        let arguments = [role, organization.user_id.as_str()];
+        world.gateway.database.change(member, &arguments).await;
+        eventually("the role", async || {
+            for path in [PATH, path.as_str()] {
+                let answer = world
+                    .gateway
+                    .answer(&Request::new("GET", path).bearer(&key))
+                    .await;
+                if answer.status != status {
+                    return None;
+                }
+                if status == 403 {
+                    assert_eq!(answer.json()["error"]["code"], "ORG_ADMIN_REQUIRED");
+                }
+            }
+            Some(())
+        })
+        .await;
+    }
     let changed = json!({"name": "CareNav 2", "publisher": null, "redirect_uris": ["https://other.example/cb"]});
     let changed = data(world, &key, "PATCH", &path, changed).await;
     assert_eq!(changed["name"], "CareNav 2");
