@@ -1,4 +1,5 @@
-//! The parameters of an address, taken apart in one way wherever unknown ones are refused (contract 1.2).
+//! The parameters of an address: those of its query, taken apart in one way wherever unknown ones are refused (contract
+//! 1.2), and those of its path.
 
 use url::form_urlencoded;
 
@@ -54,6 +55,35 @@ fn is_text(pair: &str) -> bool {
     std::str::from_utf8(&bytes).is_ok()
 }
 
+/// A part of a path as it is compared: escaped or not, unreserved characters are the same (RFC 3986, 2.3 and 6.2.2.2).
+/// Every other escape stays as it was sent: it stands for no character of an identifier, and undone it could end the
+/// part.
+pub fn part(sent: &str) -> String {
+    let mut pieces = sent.split('%');
+    let mut part = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let mut byte = [0];
+        let split = piece.split_at_checked(2).filter(|(digits, _)| {
+            hex::decode_to_slice(digits, &mut byte).is_ok() && is_unreserved(byte[0])
+        });
+        match split {
+            Some((_, rest)) => {
+                part.push(char::from(byte[0]));
+                part.push_str(rest);
+            }
+            None => {
+                part.push('%');
+                part.push_str(piece);
+            }
+        }
+    }
+    part
+}
+
+const fn is_unreserved(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
+}
+
 /// A name of the address as an error repeats it.
 pub fn shown(name: &str) -> &str {
     const HIDDEN: &str = "…";
@@ -91,6 +121,24 @@ mod tests {
         ] {
             let found: Vec<_> = parameters(query).map(|one| one.problem).collect();
             assert_eq!(found, [problem], "{query}");
+        }
+    }
+
+    #[test]
+    fn unreserved_characters_are_the_same_escaped_or_not() {
+        for (sent, compared) in [
+            ("agt%5F01M8%2d%7E%2E", "agt_01M8-~."),
+            ("%61%4A%39", "aJ9"),
+            ("plain", "plain"),
+            ("", ""),
+            ("a%2Fb%2f", "a%2Fb%2f"),
+            ("%00%FF%C3%A9%20%25", "%00%FF%C3%A9%20%25"),
+            ("%2541", "%2541"),
+            ("%", "%"),
+            ("%5", "%5"),
+            ("%5é%zz%+5", "%5é%zz%+5"),
+        ] {
+            assert_eq!(part(sent), compared, "{sent}");
         }
     }
 

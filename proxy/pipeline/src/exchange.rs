@@ -129,8 +129,9 @@ impl Exchange {
         }
     }
 
-    /// What stands in the path under this name, with percent escapes as they were sent; empty where the route has none
-    /// of it.
+    /// What stands in the path under this name ([`Matched::Route`]); empty where the route has none of it.
+    ///
+    /// [`Matched::Route`]: crate::policy::pipelines::Matched::Route
     pub fn parameter(&self, name: &str) -> &str {
         self.parameters
             .iter()

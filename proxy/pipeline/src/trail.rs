@@ -21,6 +21,7 @@ use svc_core::fault::{Code, Fault, Kind};
 use svc_core::id;
 use svc_core::metering::{Charge, Price};
 use svc_core::phi::Counts;
+use svc_core::query;
 use svc_core::secret::Mode;
 use svc_core::surface::{PhiMetadata, Surface};
 use svc_core::version::ApiVersion;
@@ -180,11 +181,9 @@ fn shown_path(route: &Route, head: &RequestHead) -> String {
     let sent = head.path.split('/').chain(std::iter::repeat(""));
     let segments = route.path.split('/').zip(sent);
     let segments = segments.map(|(meant, sent)| {
-        if meant.starts_with('{') && id::is_id(sent) {
-            sent
-        } else {
-            meant
-        }
+        let sent = meant.starts_with('{').then(|| query::part(sent));
+        let id = sent.filter(|sent| id::is_id(sent));
+        id.unwrap_or_else(|| meant.to_owned())
     });
     segments.collect::<Vec<_>>().join("/")
 }

@@ -12,6 +12,7 @@ use crate::engines::on_both_engines;
 
 on_both_engines! {
     an_agent_goes_through_its_states,
+    an_id_is_the_same_with_escapes_of_what_needs_none,
     a_change_merges_and_null_clears,
     the_cap_of_credentials_holds_under_a_race,
     grants_only_get_narrower,
@@ -79,6 +80,27 @@ async fn an_agent_goes_through_its_states(world: &World) {
         code(world, &other.key, "GET", &path, Value::Null, 404).await,
         "RESOURCE_NOT_FOUND"
     );
+}
+
+async fn an_id_is_the_same_with_escapes_of_what_needs_none(world: &World) {
+    let key = &world.organization().key;
+    let made = agent(world, key, json!({"name": "Intake"})).await;
+    let path = format!("/v1/agents/{}", id(&made));
+    let escaped = path.replacen("agt_0", "%61gt%5F%30", 1);
+    let read = data(world, key, "GET", &escaped, Value::Null).await;
+    assert_eq!(read["agent"], json!([made]));
+    let escaped = format!("{escaped}/archive");
+    let archived = call(world, key, "POST", &escaped, json!({})).await;
+    assert_eq!(archived.status, 200, "{}", archived.text());
+    let row = books::single(&world.gateway.database, archived.request_id()).await;
+    let shown = books::document(&row)["request"]["path"].clone();
+    assert_eq!(shown, format!("{path}/archive"));
+    // Other escapes name nobody, and separate nothing.
+    for other in ["%2Farchive", "%00", "%FF", "%C3%A9", "%25", "%zz"] {
+        let path = format!("{path}{other}");
+        let found = code(world, key, "GET", &path, Value::Null, 404).await;
+        assert_eq!(found, "RESOURCE_NOT_FOUND", "{path}");
+    }
 }
 
 async fn a_change_merges_and_null_clears(world: &World) {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use http::{HeaderMap, HeaderName, Method};
 use serde::Deserialize;
 use svc_core::fault::Fault;
+use svc_core::query;
 use svc_core::scope::Scope;
 use svc_core::surface::Surface;
 
@@ -155,7 +156,8 @@ const ANTHROPIC_VERSION: HeaderName = HeaderName::from_static("anthropic-version
 pub enum Matched {
     Route {
         route: Arc<Route>,
-        /// What stands in the places of the path, by name.
+        /// What stands in the places of the path, by name, each as [`query::part`] makes it; the rest of a path, which
+        /// is passed on, as it was sent.
         parameters: Vec<(String, String)>,
     },
     /// The path exists; these methods do. The access is that of a route that takes credentials, if one of them does.
@@ -191,10 +193,15 @@ impl Routes {
         };
         match matched.value.iter().find(|route| route.method == *wanted) {
             Some(route) => {
-                let parameters = matched
-                    .params
-                    .iter()
-                    .map(|(key, value)| (key.to_owned(), value.to_owned()));
+                let parameters = matched.params.iter().map(|(key, value)| {
+                    let is_rest = route.path.ends_with(&format!("{{*{key}}}"));
+                    let value = if is_rest {
+                        value.to_owned()
+                    } else {
+                        query::part(value)
+                    };
+                    (key.to_owned(), value)
+                });
                 Matched::Route {
                     route: Arc::clone(route),
                     parameters: parameters.collect(),
