@@ -1,11 +1,11 @@
 //! Forms as browsers send them: `application/x-www-form-urlencoded`, small, each field a text.
 
-use http::header::CONTENT_TYPE;
 use serde_json::{Map, Number, Value};
 use svc_core::fault::{Fault, invalid};
 use svc_core::json::NUL;
 use svc_core::money::Micro;
 use svc_pipeline::exchange::Exchange;
+use svc_pipeline::filter::is_media_type;
 
 /// 256 KiB: the largest form has a page of text in it.
 const MAX_FORM_BYTES: usize = 256 * 1024;
@@ -23,13 +23,7 @@ impl Fields {
     /// 413, or 422 for what is no form.
     pub async fn read(exchange: &mut Exchange) -> Result<Self, Fault> {
         let bytes = exchange.body.read(MAX_FORM_BYTES).await?;
-        let media_type = exchange.head.headers.get(CONTENT_TYPE);
-        let media_type = media_type.and_then(|value| value.to_str().ok());
-        let essence = media_type.unwrap_or_default().split(';').next();
-        let is_form = essence
-            .unwrap_or_default()
-            .trim()
-            .eq_ignore_ascii_case("application/x-www-form-urlencoded");
+        let is_form = is_media_type(&exchange.head.headers, "application/x-www-form-urlencoded");
         if !is_form && !bytes.is_empty() {
             return Err(invalid("$header.Content-Type", "must be that of a form"));
         }

@@ -20,7 +20,7 @@ mod phi_guard;
 mod scope;
 mod version;
 pub use auth::{Callers, Refusal, Sent, network};
-pub use body::json_media_type;
+pub use body::{is_media_type, json_media_type};
 pub(crate) use metering::evaluation_open;
 
 use futures_util::future::BoxFuture;

@@ -123,6 +123,7 @@ async fn every_bad_request_has_its_word(world: &World) {
         Request::new("POST", TOKEN)
             .header("Content-Type", "multipart/form-data; boundary=x")
             .body(b"x"),
+        form(TOKEN, &fields).header("Content-Type", "application/json"),
         Request::new("POST", TOKEN),
         form(TOKEN, &[("code", &"x".repeat(40_000))]),
     ] {

@@ -250,6 +250,21 @@ async fn other_media_types_are_refused(world: &World) {
         assert_eq!(answer.status, 422, "{media_type:?}");
         expect(&answer, "VALIDATION_FAILED", Some("$header.Content-Type"));
     }
+    // Whoever says two things has said neither; on the control plane too.
+    for media_types in [
+        ["application/json", "text/plain"],
+        ["text/plain", "application/json"],
+    ] {
+        let [first, second] = media_types;
+        for path in ["/v1/ai/chat", "/v1/agents"] {
+            let twice = Request::new("POST", path).bearer(&organization.key);
+            let twice = twice.header("Content-Type", first);
+            let twice = twice.header("Content-Type", second).body(body.as_bytes());
+            let answer = world.gateway.answer(&twice).await;
+            assert_eq!(answer.status, 422, "{media_types:?} to {path}");
+            expect(&answer, "VALIDATION_FAILED", Some("$header.Content-Type"));
+        }
+    }
     assert!(world.fake.seen(&refused).await.is_empty());
     let body = format!(r#"{{"message":"{accepted}","stream":false}}"#);
     for media_type in [

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use http::header::CONTENT_TYPE;
 use svc_pipeline::exchange::Exchange;
+use svc_pipeline::filter::is_media_type;
 use svc_pipeline::request::BodyError;
 use svc_pipeline::strangers;
 
@@ -42,11 +42,7 @@ impl Form {
             let refusal = "Parameters belong into the body, not into the address.";
             return Err(Refusal::invalid_request(refusal));
         }
-        let media_type = exchange.head.headers.get(CONTENT_TYPE);
-        let media_type = media_type.and_then(|value| value.to_str().ok());
-        let essence = media_type.unwrap_or_default().split(';').next();
-        let essence = essence.unwrap_or_default().trim();
-        if !essence.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
+        if !is_media_type(&exchange.head.headers, "application/x-www-form-urlencoded") {
             let refusal = "Content-Type must be application/x-www-form-urlencoded.";
             return Err(Refusal::invalid_request(refusal));
         }

@@ -48,20 +48,48 @@ pub fn json_media_type(headers: &HeaderMap) -> Result<(), Fault> {
     if !codings.all(is_plain) {
         return Err(invalid("$header.Content-Encoding", "must be identity"));
     }
-    let media_type = headers
-        .get(CONTENT_TYPE)
-        .and_then(|value| value.to_str().ok())
-        .unwrap_or_default();
-    let essence = media_type.split(';').next().unwrap_or_default().trim();
-    if essence.eq_ignore_ascii_case("application/json") {
+    if is_media_type(headers, "application/json") {
         return Ok(());
     }
     Err(invalid("$header.Content-Type", "must be application/json"))
 }
 
+/// Whether a body says that it is of this media type, and says nothing else: whoever looks at another one of several
+/// headers would read another body.
+pub fn is_media_type(headers: &HeaderMap, wanted: &str) -> bool {
+    let is_wanted = |value: &HeaderValue| {
+        let essence = value.to_str().unwrap_or_default().split(';').next();
+        let essence = essence.unwrap_or_default().trim();
+        essence.eq_ignore_ascii_case(wanted)
+    };
+    headers.contains_key(CONTENT_TYPE) && headers.get_all(CONTENT_TYPE).iter().all(is_wanted)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_body_is_of_one_media_type() {
+        let json = "application/json";
+        for (sent, is_json) in [
+            (&[][..], false),
+            (&[json], true),
+            (&["Application/JSON; charset=utf-8"], true),
+            (&[json, json], true),
+            (&["text/plain"], false),
+            (&[json, "text/plain"], false),
+            (&["text/plain", json], false),
+            (&["application/json, text/plain"], false),
+            (&[json, ""], false),
+        ] {
+            let mut headers = HeaderMap::new();
+            for value in sent {
+                headers.append(CONTENT_TYPE, HeaderValue::from_static(value));
+            }
+            assert_eq!(is_media_type(&headers, json), is_json, "{sent:?}");
+        }
+    }
 
     #[test]
     fn a_coded_body_is_refused_by_its_header() {
