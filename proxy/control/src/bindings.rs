@@ -159,13 +159,15 @@ impl Wanted {
 }
 
 fn paths(value: Value, problems: &mut Problems) -> Option<Vec<String>> {
+    let mut repeated = input::repeated();
     let wrong = |path: &str| {
         let plain = path.strip_suffix("/*").unwrap_or(path);
         let is_plain =
             path.starts_with('/') && !plain.contains(['*', '?', '#', '%']) && egress::is_safe(path);
-        input::other_length(path, 0..=MAX_PATH_CHARS).or_else(|| {
+        let problem = input::other_length(path, 0..=MAX_PATH_CHARS).or_else(|| {
             (!is_plain).then(|| "must be a plain path such as /fhir/Patient or /fhir/*".to_owned())
-        })
+        });
+        problem.or_else(|| repeated(path))
     };
     input::texts(value, "allowed_paths", 1..=MAX_PATHS, problems, wrong)
 }

@@ -433,12 +433,16 @@ fn app_id(fields: &mut Fields, problems: &mut Problems) -> Given<String> {
 }
 
 fn entity_keys(fields: &mut Fields, problems: &mut Problems) -> Given<Vec<String>> {
+    let mut repeated = input::repeated();
+    let wrong = |key: &str| {
+        entities::no_key(key)
+            .map(str::to_owned)
+            .or_else(|| repeated(key))
+    };
     let keys = match fields.take_or_null("entity_keys") {
         None => return Given::Absent,
         Some(Value::Null) => return Given::Null,
-        Some(value) => input::texts(value, "entity_keys", 1..=MAX_ENTITY_KEYS, problems, |key| {
-            entities::no_key(key).map(str::to_owned)
-        }),
+        Some(value) => input::texts(value, "entity_keys", 1..=MAX_ENTITY_KEYS, problems, wrong),
     };
     keys.map_or(Given::Absent, Given::Value)
 }

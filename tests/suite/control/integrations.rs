@@ -238,6 +238,10 @@ async fn bindings_are_made_once_and_removed(world: &World) {
             json!({"project_id": "default", "alias": "x", "allowed_paths": ["/a/../b"]}),
             "allowed_paths[0]",
         ),
+        (
+            json!({"project_id": "default", "alias": "x", "allowed_paths": ["/a", "/b", "/a"]}),
+            "allowed_paths[2]",
+        ),
     ] {
         let refused = call(world, key, "POST", &bindings, body.clone()).await;
         assert_eq!(

@@ -267,6 +267,7 @@ async fn a_filter_is_about_an_app_and_entities_that_there_can_be() {
             "entity_keys[1]",
         ),
         ("entity_keys", json!(["a".repeat(41)]), "entity_keys[0]"),
+        ("entity_keys", json!(["a", "b", "a"]), "entity_keys[2]"),
     ] {
         let mut other = wanted.clone();
         other[field] = value.clone();
