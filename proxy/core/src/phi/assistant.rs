@@ -113,8 +113,8 @@ const BY_PERSONS: [&str; 8] = [
 ];
 /// Kinds that programs are taken for.
 const KINDS: [&str; 3] = ["NAME", "ORGANIZATION", "LOCATION"];
-/// Scores from which on something says more than that a word may be a name: a title, a label, a field.
-const TOLD: u16 = 800;
+/// Scores from which on something says more than that a word may be a name: a title, a field.
+const TOLD: u16 = 850;
 
 /// Takes out what names a program and nobody. What an organization denies stays.
 pub(super) fn drop(scan: &TextScan, findings: &mut Vec<Finding>) {
@@ -134,6 +134,11 @@ pub(super) fn drop(scan: &TextScan, findings: &mut Vec<Finding>) {
     let people: Vec<String> = findings
         .iter()
         .filter(|finding| finding.kind.as_str() == "NAME" && named(finding).is_none())
+        // `API, Claude` is nobody's surname and given name.
+        .filter(|finding| {
+            let mut said = words(scan.value(finding));
+            said.clone().count() == 1 || said.any(|word| !is_of_program(&word))
+        })
         .flat_map(|finding| words(scan.value(finding)))
         .collect();
     let small = scan.text().to_ascii_lowercase();
@@ -206,6 +211,10 @@ fn named_in(value: &str) -> Option<Named> {
     })
 }
 
+fn is_of_program(word: &str) -> bool {
+    PROGRAMS.contains(&word) || NAMESAKES.contains(&word) || BEHIND.contains(&word)
+}
+
 /// Whether a text has words with neither letters nor digits around them.
 fn says(text: &str, words: &str) -> bool {
     text.match_indices(words).any(|(at, _)| {
@@ -217,7 +226,7 @@ fn says(text: &str, words: &str) -> bool {
     })
 }
 
-fn words(value: &str) -> impl Iterator<Item = String> {
+fn words(value: &str) -> impl Iterator<Item = String> + Clone {
     value
         .split(|sign: char| !sign.is_alphanumeric())
         .filter(|word| !word.is_empty())
