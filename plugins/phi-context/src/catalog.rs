@@ -30,7 +30,6 @@ static CATALOGS: Labels<(), 128> = Labels::new(&[
     ("cvx", ()),
     ("cvx code", ()),
     ("drug code", ()),
-    ("test code", ()),
     ("product code", ()),
     ("procedure code", ()),
     ("diagnosis code", ()),

@@ -271,25 +271,26 @@ pub fn is_of_a_manual(text: &str, start: usize, end: usize) -> bool {
 fn has_sibling(text: &str, at: usize, value: &str) -> bool {
     /// Bytes to either side.
     const NEAR: usize = 600;
-    let Some((chapter, _)) = value.rsplit_once('.') else {
+    let Some((chapter, own)) = value.rsplit_once('.') else {
         return false;
     };
     let from = text.floor_char_boundary(at.saturating_sub(NEAR));
     let to = text.ceil_char_boundary(text.len().min(at + NEAR));
     let lines = text.get(from..to).unwrap_or_default().lines();
-    let siblings = lines.filter(|line| {
-        let line = line.trim_start_matches([' ', '\t', '*', '-', '#']);
+    let mut lines = lines.map(|line| line.trim_start_matches([' ', '\t', '*', '-', '#']));
+    lines.any(|line| {
         line.strip_prefix(chapter)
             .and_then(|rest| rest.strip_prefix('.'))
             .and_then(|rest| rest.split_once(". "))
             .is_some_and(|(number, _)| {
-                !number.is_empty()
+                // A text may be read twice, and say its own number again.
+                number != own
+                    && !number.is_empty()
                     && number
                         .bytes()
                         .all(|byte| byte.is_ascii_digit() || byte == b'.')
             })
-    });
-    siblings.count() > 1
+    })
 }
 
 /// `LOE B-R`, `LOE: C`: how well something is proven, and no `LOE CARTER`.
@@ -331,6 +332,9 @@ mod tests {
         assert!(is("(Class IIa, LOE B-R)", "LOE B-R"));
         assert!(!is("seen 5.6.28. Then", "5.6.28"));
         assert!(!is("5.6.28 seen", "5.6.28"));
+        let days = "1.12.23. Fell at home\n3.12.23. Admitted";
+        assert!(!is(days, "1.12.23"));
+        assert!(!is("1.12.23. Fell\n1.12.23. Fell", "1.12.23"));
         assert!(!is("case N25-88213", "N25-88213"));
         assert!(!is("subject P07-S12 withdrew", "P07-S12"));
         assert!(!is("LOE PETERSEN was seen", "LOE PETERSEN"));

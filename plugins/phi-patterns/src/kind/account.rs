@@ -103,7 +103,7 @@ fn is_speech(said: &[u8], between: &[u8], name: &[u8], behind: &[u8]) -> bool {
     let quote = between.last().filter(|sign| b"\"'`".contains(sign));
     let goes_on_in_quote = matches!(behind, [b' ', next, ..] if next.is_ascii_alphabetic())
         || is_capital && matches!(behind, [b'.' | b'!' | b'?', b'"' | b'\'', ..]);
-    let is_code = quote == Some(&b'`') && name.iter().any(|byte| b"._".contains(byte));
+    let is_code = quote == Some(&b'`') && is_file(name);
     // `don't`, but `mgarcia's`.
     let is_cut = matches!(behind, [b'\'', letter, ..] if letter.is_ascii_alphabetic())
         && !behind.starts_with(b"'s");
@@ -115,6 +115,16 @@ fn is_speech(said: &[u8], between: &[u8], name: &[u8], behind: &[u8]) -> bool {
         && matches!(behind, [b' ', next, ..] if next.is_ascii_lowercase())
         && !begins_with(behind, DEEDS);
     quote.is_some() && goes_on_in_quote || is_code || is_cut || is_first || goes_on
+}
+
+/// `settings.json`
+fn is_file(name: &[u8]) -> bool {
+    const ENDS: [&[u8]; 12] = [
+        b"json", b"toml", b"yaml", b"yml", b"md", b"txt", b"env", b"conf", b"ini", b"lock", b"js",
+        b"py",
+    ];
+    let end = name.rsplit(|byte| *byte == b'.').next().unwrap_or_default();
+    end.len() < name.len() && ENDS.contains(&end)
 }
 
 /// `login: schema.string()`: behind a name, one of its members is called.

@@ -621,7 +621,7 @@ impl Gap {
                 is_fresh
                     && starts(rest, word.as_bytes())
                     && !is_word(byte(rest, word.len()))
-                    && byte(rest, word.len()) != b'-'
+                    && !rest.starts_with(b"IS-")
             });
             let sign = byte(rest, 0);
             if let Some(word) = word {

@@ -35,6 +35,7 @@ pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
         // `firstName: string;`, `lastName: null,` are code.
         if let Some((start, end)) = trimmed(text, at, end)
             && !byte(text, start).is_ascii_lowercase()
+            && !has_key(text.get(start..end).unwrap_or_default())
             && !matches!(
                 byte_before(text, end),
                 b';' | b',' | b'!' | b'(' | b'{' | b'['
@@ -43,6 +44,11 @@ pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
             visit(key, start, end);
         }
     }
+}
+
+/// Where a text is read as it wraps, a line has several keys.
+fn has_key(value: &[u8]) -> bool {
+    value.windows(2).any(|pair| pair == b": ")
 }
 
 /// `lastName`, `LastName`: a small letter before a large one.

@@ -167,6 +167,7 @@ pub(super) fn drop(scan: &TextScan, findings: &mut Vec<Finding>) {
             .find(is_word);
         if is_one_of(last, &OF_PERSONS)
             || is_one_of(next, &BY_PERSONS)
+            || is_told_of(behind)
             || people.contains(&name.word)
         {
             return false;
@@ -177,6 +178,14 @@ pub(super) fn drop(scan: &TextScan, findings: &mut Vec<Finding>) {
             || addressed.contains(&name.word.as_str())
     };
     findings.retain(|finding| !is_nobody(finding));
+}
+
+/// `Claude is a 45 yo`, `Devin, 31, …`: how old somebody is.
+fn is_told_of(behind: &str) -> bool {
+    [" is a ", " is ", ", ", " ("].iter().any(|joint| {
+        let rest = behind.strip_prefix(joint).unwrap_or_default();
+        rest.starts_with(|sign: char| sign.is_ascii_digit())
+    })
 }
 
 /// The name of a program in small letters.
@@ -270,6 +279,7 @@ mod tests {
             "You are Claude. Alexa helps.",
             "Using an LLM to summarise: Devin came in today",
             "LLM: Mrs. Mistral is here",
+            "an LLM wrote: Devin is a 45 yo with asthma",
             "an LLM for my friend Gemma",
         ] {
             let names = ["Alexa", "Devin", "Mistral", "Gemma"];
