@@ -252,7 +252,16 @@ fn is_one_of(word: &[u8], words: &[&str]) -> bool {
 fn is_page(value: &[u8]) -> bool {
     let asks = value.iter().any(|byte| b"?@=%".contains(byte));
     let mut runs = value.split(|byte| !byte.is_ascii_digit());
-    !asks && runs.all(|run| run.len() < MIN_NUMBER_DIGITS)
+    // `https://portal.lakeside.org/patients/maria-lopez`
+    let is_somebodys = ["/patient/", "/patients/", "/charts/", "/members/"]
+        .iter()
+        .any(|part| {
+            let end = value
+                .windows(part.len())
+                .position(|found| found == part.as_bytes());
+            end.is_some_and(|at| at + part.len() < value.len())
+        });
+    !asks && !is_somebodys && runs.all(|run| run.len() < MIN_NUMBER_DIGITS)
 }
 
 /// Whether an address may be one of a practice's own systems, which know patients by it: `https://ehr.site.dev/p/84417`.
@@ -454,6 +463,8 @@ mod tests {
         ] {
             assert!(is(URL, address, address), "{address}");
         }
+        let somebodys = "https://portal.lakeside.org/patients/maria-lopez";
+        assert!(!is(URL, somebodys, somebodys));
         let mail = "adele@contoso.com";
         assert!(is(EMAIL, mail, mail));
         let record = "550e8400-e29b-41d4-a716-446655440000";

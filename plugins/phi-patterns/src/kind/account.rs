@@ -101,7 +101,7 @@ fn is_speech(said: &[u8], between: &[u8], name: &[u8], behind: &[u8]) -> bool {
         && name.iter().skip(1).all(u8::is_ascii_lowercase);
     // Of a quote it is all, or a word of what is said.
     let quote = between.last().filter(|sign| b"\"'`".contains(sign));
-    let goes_on_in_quote = matches!(behind, [b' ', next, ..] if next.is_ascii_alphabetic())
+    let goes_on_in_quote = matches!(behind, [b' ', next, ..] if next.is_ascii_alphabetic() || *next == b'=')
         || is_capital && matches!(behind, [b'.' | b'!' | b'?', b'"' | b'\'', ..]);
     let is_code = quote == Some(&b'`') && is_file(name);
     // `don't`, but `mgarcia's`.

@@ -97,6 +97,7 @@ fn what_is_said_of_users_in_general_is_no_account() {
         "shown back to the user. \"watching CI run\" beats \"waiting\"",
         "User: \"Update the button styles\"",
         "User: Wow, that was perfect!",
+        "Content watched by user: 'watcher = \"x\"'",
         "User: Try to make me laugh",
         "user: don't mock the store",
         "Add the following to your user `settings.json` file:",
