@@ -144,6 +144,8 @@ pub fn find_value(text: &str, label: &[u8], start: usize, end: usize, findings: 
     match field {
         // `name = html` is a variable, unless it is a name after all.
         Field::Name | Field::PerhapsName if is_unquoted_word(text, start, value) => {}
+        // Tables that databases print have the types of their columns below the names.
+        Field::Name if TYPES.contains(&value) => {}
         Field::Name => name(value, start, SCORE, findings),
         Field::PerhapsName => {
             if is_person(said) {
@@ -269,6 +271,11 @@ fn is_nm1(label: &[u8]) -> bool {
 }
 
 /// The components of a name, without those that say what kind of name it is.
+/// What databases and data frames call texts.
+const TYPES: [&str; 8] = [
+    "varchar", "text", "char", "str", "string", "object", "utf8", "category",
+];
+
 fn name(value: &str, start: usize, score: u16, findings: &mut Vec<Finding>) {
     /// Family, given and middle name, suffix (HL7 v2.5.1, XPN).
     const COMPONENTS: usize = 4;

@@ -3,6 +3,7 @@
 
 mod aligned;
 mod banner;
+mod boxes;
 mod condition;
 mod dicom;
 mod fhir;
@@ -88,6 +89,9 @@ pub fn each(text: &[u8], visit: &mut Visit<'_>) {
         || signs.has(COMMA) && (signs.has(LINE) || signs.has(BRACKET));
     if may_be_table {
         table::each(text, visit);
+    }
+    if signs.has(LINE) {
+        boxes::each(text, visit);
     }
 }
 

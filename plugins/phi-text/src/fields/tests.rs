@@ -358,6 +358,13 @@ fn tables_of_exports() {
     sees(below, &["surname=Doe", "drug=Aspirin"]);
     let prose = "surname,mrn,zip\nDoe,12,9\n\nSee you, thanks, bye";
     assert!(!fields(prose).contains(&"surname=See you".to_owned()));
+    let drawn =
+        "┌─────┬─────┐\n│ mrn │ zip │\n├─────┼─────┤\n│ 12  │ 9   │\n│ 13  │ 8   │\n└─────┴─────┘";
+    sees(drawn, &["mrn=12", "zip=9", "mrn=13", "zip=8"]);
+    sees(
+        "│ mrn ┆ zip │\n╞═════╪═════╡\n│ 12  ┆ 9   │",
+        &["mrn=12", "zip=9"],
+    );
     // Another table begins below.
     sees("mrn,sex,x\n12,F,a\nzip,city\n13,Ely", &["mrn=12", "zip=13"]);
     let json = "\"a\": [\"PatientID\", \"PatientName\"],\n\"b\": [\"StudyID\", \"StudyDate\"],";
