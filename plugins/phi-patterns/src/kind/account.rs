@@ -109,7 +109,8 @@ fn is_speech(said: &[u8], between: &[u8], name: &[u8], behind: &[u8]) -> bool {
         && !behind.starts_with(b"'s");
     let is_first = is_capital
         && behind.starts_with(b", ")
-        && !begins_with(behind.get(1..).unwrap_or_default(), BESIDE);
+        && !begins_with(behind.get(1..).unwrap_or_default(), BESIDE)
+        && !begins_with(behind.get(1..).unwrap_or_default(), DEEDS);
     let goes_on = is_capital
         && !is_login
         && matches!(behind, [b' ', next, ..] if next.is_ascii_lowercase())

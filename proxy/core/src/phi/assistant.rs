@@ -32,9 +32,12 @@ const PROGRAMS: [&str; 21] = [
 
 /// What people are called as well.
 const NAMESAKES: [&str; 12] = [
-    "claude", "devin", "cline", "manus", "letta", "gemma", "jules", "aider", "alexa", "siri",
-    "jina", "mistral",
+    CLAUDE, "devin", "cline", "manus", "letta", "gemma", "jules", "aider", "alexa", "siri", "jina",
+    "mistral",
 ];
+
+/// The one of them that texts speak of most.
+const CLAUDE: &str = "claude";
 
 /// What stands behind one of them, and is nobody's surname.
 const BEHIND: [&str; 19] = [
@@ -56,7 +59,7 @@ const SIGNS: [&str; 11] = [
     "the assistant should",
     "npm",
 ];
-/// The same, of the first of [`NAMESAKES`] alone.
+/// The same, of [`CLAUDE`] alone.
 const SIGNS_OF_CLAUDE: [&str; 8] = [
     "anthropic",
     "claude code",
@@ -69,7 +72,17 @@ const SIGNS_OF_CLAUDE: [&str; 8] = [
 ];
 
 /// Words before a name that make it somebody's. One mention of somebody is enough: every other one is sought then.
-const OF_PERSONS: [&str; 29] = [
+const OF_PERSONS: [&str; 39] = [
+    "mom",
+    "mum",
+    "dad",
+    "grandma",
+    "grandpa",
+    "cousin",
+    "baby",
+    "kid",
+    "stepson",
+    "stepdaughter",
     "patient",
     "pt",
     "mr",
@@ -100,6 +113,8 @@ const OF_PERSONS: [&str; 29] = [
     "saw",
     "doctor",
 ];
+/// The same, but for the assistant that everybody greets.
+const GREETINGS: [&str; 4] = ["hi", "hello", "hey", "good"];
 /// Words behind a name that only people do.
 const BY_PERSONS: [&str; 8] = [
     "denies",
@@ -166,6 +181,7 @@ pub(super) fn drop(scan: &TextScan, findings: &mut Vec<Finding>) {
             .split(|sign: char| !sign.is_alphanumeric())
             .find(is_word);
         if is_one_of(last, &OF_PERSONS)
+            || is_one_of(last, &GREETINGS) && name.word != CLAUDE
             || is_one_of(next, &BY_PERSONS)
             || is_told_of(behind)
             || people.contains(&name.word)
@@ -174,18 +190,27 @@ pub(super) fn drop(scan: &TextScan, findings: &mut Vec<Finding>) {
         }
         !name.is_namesake
             || is_about_programs
-            || is_about_claude && name.word == "claude"
+            || is_about_claude && name.word == CLAUDE
             || addressed.contains(&name.word.as_str())
     };
     findings.retain(|finding| !is_nobody(finding));
 }
 
-/// `Claude is a 45 yo`, `Devin, 31, …`: how old somebody is.
+/// `Claude is a 45 yo`, `Devin, 31, …`, `Gemma's wife`: how old somebody is, and whose.
 fn is_told_of(behind: &str) -> bool {
-    [" is a ", " is ", ", ", " ("].iter().any(|joint| {
+    const OF_SOMEBODY: [&str; 6] = [
+        "'s wife",
+        "'s husband",
+        "'s mother",
+        "'s mom",
+        " & her ",
+        " is my ",
+    ];
+    let has_age = [" is a ", " is ", ", ", " ("].iter().any(|joint| {
         let rest = behind.strip_prefix(joint).unwrap_or_default();
         rest.starts_with(|sign: char| sign.is_ascii_digit())
-    })
+    });
+    has_age || OF_SOMEBODY.iter().any(|said| behind.starts_with(said))
 }
 
 /// The name of a program in small letters.
@@ -280,6 +305,9 @@ mod tests {
             "Using an LLM to summarise: Devin came in today",
             "LLM: Mrs. Mistral is here",
             "an LLM wrote: Devin is a 45 yo with asthma",
+            "an AI assistant. my mom Gemma has a cough",
+            "system prompt: a scribe. Hi Devin, how are you?",
+            "LLM: Devin's wife agrees",
             "an LLM for my friend Gemma",
         ] {
             let names = ["Alexa", "Devin", "Mistral", "Gemma"];
