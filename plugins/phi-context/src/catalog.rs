@@ -1,5 +1,5 @@
-//! What stands in a field for a code of a catalog, `ndc`, `snomedCode`, `<code code="…"/>`, numbers a drug, a disease or
-//! a test: it is nobody's, however much it looks like a telephone.
+//! What stands in a field for a code of a catalog, `ndc`, `snomedCode`, `<code code="…" displayName="…"/>`, numbers a drug,
+//! a disease or a test: it is nobody's, however much it looks like a telephone.
 
 use std::ops::Range;
 
@@ -50,8 +50,10 @@ pub fn drop(text: &str, bounds: &Range<usize>, first: usize, findings: &mut Vec<
     }
     let mut codes = Vec::new();
     let part = text.get(bounds.clone()).unwrap_or_default();
+    let has_descriptions = part.contains("CODE,DESCRIPTION");
     fields::each(part.as_bytes(), &mut |label, start, end| {
-        let is_code = label.eq_ignore_ascii_case(b"code") && is_described(part, start, end);
+        let is_code = label.eq_ignore_ascii_case(b"code")
+            && (has_descriptions || is_described(part, start, end));
         if is_code || CATALOGS.get(label).is_some() {
             codes.push(bounds.start + start..bounds.start + end);
         }
@@ -73,8 +75,7 @@ pub fn drop(text: &str, bounds: &Range<usize>, first: usize, findings: &mut Vec<
     });
 }
 
-/// Whether a system or a description stands beside a code, in its element, its object or its table. A code alone may be
-/// anything.
+/// Whether a system or a description stands beside a code, in its element or its object. A code alone may be anything.
 fn is_described(part: &str, start: usize, end: usize) -> bool {
     /// Bytes to either side.
     const NEAR: usize = 160;
@@ -88,7 +89,7 @@ fn is_described(part: &str, start: usize, end: usize) -> bool {
     let from = part.floor_char_boundary(start.saturating_sub(NEAR));
     let to = part.ceil_char_boundary(part.len().min(end + NEAR));
     let near = part.get(from..to).unwrap_or_default();
-    SIGNS.iter().any(|sign| near.contains(sign)) || part.contains("CODE,DESCRIPTION")
+    SIGNS.iter().any(|sign| near.contains(sign))
 }
 
 #[cfg(test)]

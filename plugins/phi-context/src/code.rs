@@ -247,7 +247,8 @@ pub fn is_of_a_manual(text: &str, start: usize, end: usize) -> bool {
         let before = before.trim_end_matches([' ', '\t', '*', '-', '#']);
         before.is_empty() || before.ends_with('\n')
     };
-    let is_dotted = value.contains('.')
+    // With one dot it may be a day as well.
+    let is_dotted = value.matches('.').count() > 1
         && value
             .bytes()
             .all(|byte| byte.is_ascii_digit() || byte == b'.')
@@ -335,6 +336,7 @@ mod tests {
         let days = "1.12.23. Fell at home\n3.12.23. Admitted";
         assert!(!is(days, "1.12.23"));
         assert!(!is("1.12.23. Fell\n1.12.23. Fell", "1.12.23"));
+        assert!(!is("3.12. Fell\n3.19. Admitted", "3.12"));
         assert!(!is("case N25-88213", "N25-88213"));
         assert!(!is("subject P07-S12 withdrew", "P07-S12"));
         assert!(!is("LOE PETERSEN was seen", "LOE PETERSEN"));

@@ -85,8 +85,8 @@ fn is_next_sentence(between: &[u8]) -> bool {
         || between.windows(2).any(|pair| pair == b"__")
 }
 
-/// `User: Wow, that was …`, `User: "Update the …"`, `user: don't mock`, `user `timeout``: what somebody says to an
-/// assistant and what programs call things, behind a word of every day.
+/// `User: Wow, that was …`, `User: "Update the …"`, `user: don't mock`, `your user `settings.json``: what somebody says to
+/// an assistant and what files are called, behind a word of every day.
 fn is_speech(said: &[u8], between: &[u8], name: &[u8], behind: &[u8]) -> bool {
     let is_of_every_day = ["user", "login", "handle"]
         .iter()
