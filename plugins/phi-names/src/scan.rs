@@ -159,8 +159,8 @@ fn is_sample(
     // A value of a schema has nothing around it, and one that is shown has quotes.
     let quotes = ['\'', '"', '`'];
     let is_quoted = head.ends_with(quotes) && behind.starts_with(quotes);
-    let is_shown = phi_text::text::has(before, SAMPLE_MARKS) || name == definition || is_quoted;
     let is_marked = phi_text::text::has(before, SAMPLE_MARKS);
+    let is_shown = is_marked || name == definition || is_quoted;
     is_shown && is_anybody(name) || is_marked && (is_quoted && shows(head) || !speaks_of_a_person())
 }
 

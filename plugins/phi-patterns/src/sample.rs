@@ -281,6 +281,7 @@ fn is_of_a_practice(lower: &[u8]) -> bool {
         b"epic",
         b"fhir",
     ];
+    // `http://intranet/p/84417`
     let runs = lower.windows(MIN_NUMBER_DIGITS);
     let has_number = runs
         .into_iter()

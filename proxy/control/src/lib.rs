@@ -153,16 +153,7 @@ const fn silent(
     scope: Scope,
     handler: &'static dyn Handler,
 ) -> Endpoint {
-    Endpoint {
-        method,
-        path,
-        access: Access::Credential {
-            scope,
-            gate: Gate::Scope,
-        },
-        audited_as: None,
-        handler,
-    }
+    unaudited(method, path, scope, Gate::Scope, handler)
 }
 
 /// A read for org admins alone that leaves no audit row.
@@ -172,13 +163,20 @@ const fn to_admins(
     scope: Scope,
     handler: &'static dyn Handler,
 ) -> Endpoint {
+    unaudited(method, path, scope, Gate::OrgAdmin, handler)
+}
+
+const fn unaudited(
+    method: Method,
+    path: &'static str,
+    scope: Scope,
+    gate: Gate,
+    handler: &'static dyn Handler,
+) -> Endpoint {
     Endpoint {
         method,
         path,
-        access: Access::Credential {
-            scope,
-            gate: Gate::OrgAdmin,
-        },
+        access: Access::Credential { scope, gate },
         audited_as: None,
         handler,
     }
