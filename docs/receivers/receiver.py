@@ -7,6 +7,7 @@ import hashlib
 import hmac
 import json
 import os
+import re
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -35,13 +36,17 @@ def is_signed(header: str, body: bytes, now: float) -> bool:
 
 class Receiver(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    # Seconds of silence after which a connection is closed.
+    timeout = 60
 
     def do_POST(self):
-        length = int(self.headers.get("Content-Length", 0))
-        if length > MAX_BODY_BYTES:
+        length = self.headers.get("Content-Length", "")
+        if not re.fullmatch("[0-9]{1,10}", length):
+            return self.answer(400)
+        if int(length) > MAX_BODY_BYTES:
             return self.answer(413)
         # The raw bytes: parsed and written again they would be others.
-        body = self.rfile.read(length)
+        body = self.rfile.read(int(length))
         if not is_signed(self.headers.get("Svc-Signature", ""), body, time.time()):
             return self.answer(400)
         delivery = self.headers["X-Svc-Webhook-Id"]
@@ -55,6 +60,9 @@ class Receiver(BaseHTTPRequestHandler):
     def answer(self, status: int):
         self.send_response(status)
         self.send_header("Content-Length", "0")
+        if status >= 400:
+            # What is left of a refused body must not be taken for the next request.
+            self.send_header("Connection", "close")
         self.end_headers()
 
     def log_message(self, *_):

@@ -18,9 +18,11 @@ use svc_tests::{guardian, port, program};
 use super::Hooks;
 
 #[expect(
+    dead_code,
     clippy::disallowed_methods,
+    clippy::print_stdout,
     unreachable_pub,
-    reason = "a program of its own, for people without our clock"
+    reason = "a program of its own, for people without our clock and configuration"
 )]
 #[path = "../../../docs/receivers/receiver.rs"]
 mod receiver;
