@@ -33,7 +33,7 @@ pub use lists::{
     MIN_LISTED_CHARS, Mentions, Unlistable, ValueLists,
 };
 pub use map::{BadMap, PlaceholderMap, Speaker};
-pub use merge::{CERTAIN, Candidate, Finding, merge};
+pub use merge::{CERTAIN, Candidate, Finding, Weight, merge};
 pub use narrow::{NARROWER_KINDS, narrower};
 pub use normal::is_unseen;
 pub use promised::may_hold_placeholders;

@@ -21,7 +21,8 @@ use futures_util::future::try_join_all;
 use svc_core::chat::ChatRequest;
 use svc_core::fault::Fault;
 use svc_core::phi::{
-    self, Allowed, Candidate, Counts, Finding, Kind, Mentions, PlaceholderMap, TextScan, ValueLists,
+    self, Allowed, Candidate, Counts, Finding, Kind, Mentions, PlaceholderMap, TextScan,
+    ValueLists, Weight,
 };
 use svc_core::surface::PhiMetadata;
 use svc_plugin::{Detector, PluginHost, Reader, Segment, Span};
@@ -226,17 +227,20 @@ impl Readers {
             detector: lists,
         });
         let candidates: Vec<Candidate<'_>> = found.chain(by_list).collect();
-        let counts = |claim: &Candidate<'_>, kind: &Kind| {
+        let weigh = |claim: &Candidate<'_>, kind: &Kind| {
             if claim.detector == lists {
-                return true;
+                return Weight::Counts;
             }
             let narrower = || phi::narrower(kind.as_str(), text, claim.start..claim.end);
             let rule = policy.rule(self.profile, kind.as_str(), narrower);
-            rule.action != Action::Allow
-                && claim.score >= rule.threshold
-                && !allowed.covers(claim.start, claim.end)
+            let is_left = claim.score < rule.threshold || allowed.covers(claim.start, claim.end);
+            match rule.action {
+                Action::Block if !is_left => Weight::Refuses,
+                Action::Redact if !is_left => Weight::Counts,
+                Action::Allow | Action::Block | Action::Redact => Weight::Nothing,
+            }
         };
-        let findings = phi::merge(scan, &candidates, counts);
+        let findings = phi::merge(scan, &candidates, weigh);
         Ok(Detected {
             findings,
             allowed,

@@ -1,7 +1,7 @@
 //! From what several detectors say to one list of findings without overlap.
 //!
-//! Where findings overlap, the longest keeps its kind and the rest of the others stays a finding: no byte
-//! that a detector claimed above its threshold is left in clear, but for what holds JSON together (`seam`) and names of
+//! Where findings overlap, the longest keeps its kind and the rest of the others stays a finding, but none covers what
+//! refuses the request: no byte that a detector claimed above its threshold is left in clear, but for what holds JSON together (`seam`) and names of
 //! models and programs (`model_name`, `assistant`).
 
 use std::cmp::Reverse;
@@ -49,18 +49,34 @@ pub struct Finding {
     pub(super) reads: Option<Range<usize>>,
 }
 
-/// Merges the claims of all detectors. `counts` says whether a claim counts, by policy and by the organization's
-/// lists; the others leave the text as it is. The result is sorted and has no overlaps.
-pub fn merge(
+/// What a claim comes to, by policy and by the organization's lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Weight {
+    /// It leaves the text as it is.
+    Nothing,
+    Counts,
+    /// It refuses the request, and keeps its kind whatever stands around it.
+    Refuses,
+}
+
+impl From<bool> for Weight {
+    fn from(counts: bool) -> Self {
+        if counts { Self::Counts } else { Self::Nothing }
+    }
+}
+
+/// Merges the claims of all detectors, as `weigh` says of each. The result is sorted and has no overlaps.
+pub fn merge<W: Into<Weight>>(
     scan: &TextScan,
     candidates: &[Candidate<'_>],
-    counts: impl Fn(&Candidate<'_>, &Kind) -> bool,
+    weigh: impl Fn(&Candidate<'_>, &Kind) -> W,
 ) -> Vec<Finding> {
     let claims = candidates
         .iter()
         .filter_map(|candidate| {
             let kind = Kind::named(candidate.kind);
-            counts(candidate, &kind).then(|| claims_of(scan, candidate, kind))
+            let weight = weigh(candidate, &kind).into();
+            (weight != Weight::Nothing).then(|| claims_of(scan, candidate, kind, weight))
         })
         .flatten()
         .collect();
@@ -108,9 +124,10 @@ pub(super) struct Claim {
     pub(super) reads: Option<Range<usize>>,
 }
 
-/// Who wins between claims of one length; less is better.
+/// Who wins between claims; less is better. Length counts behind whether the request is refused for it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Standing {
+    pub(super) refuses: Reverse<bool>,
     pub(super) verified: Reverse<bool>,
     pub(super) score: Reverse<u16>,
     pub(super) detector: usize,
@@ -118,11 +135,12 @@ pub(super) struct Standing {
 
 /// A candidate as claims on the text itself. Widens to whole characters and to what cannot be divided: too
 /// much is covered rather than too little.
-fn claims_of(scan: &TextScan, candidate: &Candidate<'_>, kind: Kind) -> Vec<Claim> {
+fn claims_of(scan: &TextScan, candidate: &Candidate<'_>, kind: Kind, weight: Weight) -> Vec<Claim> {
     let (text, _) = scan.reading();
     let start = text.floor_char_boundary(candidate.start);
     let end = text.ceil_char_boundary(candidate.end);
     let standing = Standing {
+        refuses: Reverse(weight == Weight::Refuses),
         verified: Reverse(candidate.verified),
         score: Reverse(candidate.score),
         detector: candidate.detector,
@@ -257,7 +275,8 @@ struct Piece {
     claim: usize,
 }
 
-/// Gives each stretch of text to the best of the claims on it: longest first, then by standing. One sweep
+/// Gives each stretch of text to the best of the claims on it: what refuses the request, then longest first, then by
+/// standing. One sweep
 /// over the borders of all claims, n log n.
 fn contest(claims: &[Claim]) -> Vec<Piece> {
     let mut borders: Vec<(usize, usize)> = Vec::with_capacity(claims.len() * 2);
@@ -271,7 +290,8 @@ fn contest(claims: &[Claim]) -> Vec<Piece> {
     let mut borders = borders.into_iter().peekable();
     while let Some((here, at)) = borders.next() {
         if let Some(claim) = claims.get(at) {
-            let rank = (Reverse(claim.end - claim.start), claim.standing, at);
+            let length = Reverse(claim.end - claim.start);
+            let rank = (claim.standing.refuses, length, claim.standing, at);
             // The second border of a claim closes it.
             if !open.remove(&rank) {
                 open.insert(rank);
@@ -280,7 +300,7 @@ fn contest(claims: &[Claim]) -> Vec<Piece> {
         let Some(&(next, _)) = borders.peek() else {
             break;
         };
-        let Some(&(_, _, best)) = open.first() else {
+        let Some(&(_, _, _, best)) = open.first() else {
             continue;
         };
         if here == next {

@@ -255,11 +255,13 @@ fn swept(
 
 /// A detector's finding stands above a mention of equal length.
 const FOUND: Standing = Standing {
+    refuses: Reverse(false),
     verified: Reverse(true),
     score: Reverse(0),
     detector: 0,
 };
 const MENTIONED: Standing = Standing {
+    refuses: Reverse(false),
     verified: Reverse(false),
     score: Reverse(1_000),
     detector: 0,

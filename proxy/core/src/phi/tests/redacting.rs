@@ -46,6 +46,34 @@ fn pairs(expected: &[(&str, &str)]) -> Vec<(String, String)> {
 }
 
 #[test]
+fn nothing_covers_what_refuses_the_request() {
+    let text = "SSN 536-22-1234 0 1 and";
+    let mut chat = chat(vec![user(text)]);
+    let scan = TextScan::of(&mut chat);
+    let claim = |start, end, kind, score| Candidate {
+        start,
+        end,
+        kind,
+        score,
+        verified: false,
+        partial: false,
+        detector: 0,
+    };
+    let claims = [claim(4, 15, "SSN", 900), claim(4, 19, "PHONE", 1_000)];
+    let merged = |refuses: &str| {
+        let weigh = |_: &Candidate<'_>, kind: &Kind| match kind.as_str() == refuses {
+            true => Weight::Refuses,
+            false => Weight::Counts,
+        };
+        let found = merge(&scan, &claims, weigh);
+        let said = |finding: &Finding| format!("{} {}", finding.kind.as_str(), scan.value(finding));
+        found.iter().map(said).collect::<Vec<_>>()
+    };
+    assert_eq!(merged("SSN"), ["SSN 536-22-1234", "PHONE 0 1"]);
+    assert_eq!(merged("NAME"), ["PHONE 536-22-1234 0 1"]);
+}
+
+#[test]
 fn thresholds_hold_per_kind_and_allowed_kinds_stay() {
     let text = "John Smith on 2024-05-01";
     let claims = [
