@@ -27,6 +27,9 @@ pub(crate) const PROVIDER_TOOLS: &str = "provider_tools";
 pub(crate) const IMAGES: &str = "images";
 pub(crate) const DOCUMENTS: &str = "documents";
 
+/// `reason` of the refusal of what an organization does not want.
+pub(crate) const SWITCHED_OFF: &str = "switched_off";
+
 /// What the program asks for.
 const ALL: [&str; 7] = [
     INTEGRATIONS,
@@ -58,7 +61,7 @@ pub fn webhooks(caller: &Caller, plans: &Plans) -> Result<(), Fault> {
         let fault = Fault::new(Code::FeatureNotAvailable, message);
         // No tier has what the organization does not want.
         let fault = fault.detail("required_tier", Value::Null);
-        return Err(fault.detail("reason", "switched_off"));
+        return Err(fault.detail("reason", SWITCHED_OFF));
     }
     Ok(())
 }

@@ -18,6 +18,7 @@ on_both_engines! {
     an_ended_evaluation_is_refused,
     a_used_up_allotment_blocks,
     a_cap_of_ones_own_blocks,
+    what_an_organization_has_switched_off_is_refused,
 }
 
 /// Asks, and proves that the provider heard nothing.
@@ -238,4 +239,19 @@ async fn retirement_and_eligibility_follow_the_catalogue() {
     assert_eq!(answer.status, 403);
     let error = expect(&answer, "FEATURE_NOT_HIPAA_ELIGIBLE", None);
     assert_eq!(error["details"]["feature"], "tools");
+}
+
+async fn what_an_organization_has_switched_off_is_refused(world: &World) {
+    let organization = world.organization();
+    let off = r#"UPDATE organizations SET features = '{"tools":false}' WHERE id = $1"#;
+    change(world, &organization, off).await;
+    let tools = json!([{"name": "t", "input_schema": {"type": "object"}}]);
+    let answer = unheard(world, &organization, json!({"tools": tools})).await;
+    assert_eq!(answer.status, 403);
+    let error = expect(&answer, "FEATURE_NOT_HIPAA_ELIGIBLE", None);
+    let details = &error["details"];
+    assert_eq!(
+        (&details["feature"], &details["reason"]),
+        (&json!("tools"), &json!("switched_off"))
+    );
 }

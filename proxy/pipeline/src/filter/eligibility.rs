@@ -1,4 +1,5 @@
-//! `eligibility`: features that are not HIPAA-eligible, unless the organization has enabled them.
+//! `eligibility`: features that are not HIPAA-eligible, unless the organization has enabled them, and those that it has
+//! switched off.
 
 use futures_util::future::BoxFuture;
 use svc_core::chat::{ChatRequest, Part};
@@ -7,7 +8,7 @@ use svc_core::fault::{Code, Fault};
 use super::Filter;
 use crate::exchange::{Exchange, given};
 use crate::fact::Fact;
-use crate::feature::{DOCUMENTS, IMAGES, TOOLS};
+use crate::feature::{DOCUMENTS, IMAGES, SWITCHED_OFF, TOOLS};
 
 pub(super) struct Eligibility;
 
@@ -29,11 +30,17 @@ impl Filter for Eligibility {
             let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
             let chat = given(exchange.facts.chat.as_ref(), "the chat")?;
             for feature in features(chat) {
+                let refused = || {
+                    Code::FeatureNotHipaaEligible
+                        .fault()
+                        .detail("feature", feature)
+                };
+                if caller.has_switched_off(feature) {
+                    return Err(refused().detail("reason", SWITCHED_OFF));
+                }
                 let enabled = caller.has_feature(feature);
                 if !enabled && !exchange.policy.catalogue.hipaa_eligible(feature) {
-                    return Err(Code::FeatureNotHipaaEligible
-                        .fault()
-                        .detail("feature", feature));
+                    return Err(refused());
                 }
             }
             Ok(())
