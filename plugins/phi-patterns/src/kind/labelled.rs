@@ -2,6 +2,7 @@
 
 mod apart;
 mod code;
+mod day;
 mod dotted;
 mod woven;
 
@@ -61,6 +62,9 @@ pub fn find(text: &[u8], at: usize, label_end: usize, trigger: Trigger) -> Optio
     }
     let gap = Gap::behind(text, label_end);
     if is_type(text, at, label_end, gap.end) {
+        return None;
+    }
+    if is_word_of_every_day && day::follows(text, gap.end) {
         return None;
     }
     let form = in_plan(text, at, kind, form, &gap);
