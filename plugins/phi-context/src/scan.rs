@@ -125,6 +125,7 @@ fn collect(
         let likely = 1.0 - row[NOTHING];
         let is_likely = likely >= LIKELY;
         let judged = (is_likely || is_beside(tokens, rows, at)).then(|| best(row, tokens.get(at)));
+        let judged = judged.filter(|(sort, _)| !joins_codes(text, tokens, at, *sort));
         let core_end = if is_likely { at + 1 } else { at };
         match (&mut open, judged) {
             (Some(value), Some((sort, begins)))
@@ -207,6 +208,17 @@ fn is_divided(tokens: &[Token], at: usize, sort: usize) -> bool {
     // But in mails: `Fran=C3=A7oise`.
     let is_set = token.gap.is_only('=') && token.shape != shape::CODE;
     token.gap.ends_a_value() || is_set || begins_a_setting || is_of_its_own && token.gap.divides()
+}
+
+/// `jo@example.com or al@example.com`: two values with a word between them.
+fn joins_codes(text: &str, tokens: &[Token], at: usize, sort: usize) -> bool {
+    const WORDS: [&str; 6] = ["and", "or", "und", "oder", "et", "ou"];
+    SORTS.get(sort) == Some(&Sort::Code)
+        && tokens.get(at).is_some_and(|token| {
+            token.gap.is_space()
+                && WORDS.contains(&text.get(token.start..token.end).unwrap_or_default())
+        })
+        && tokens.get(at + 1).is_some_and(|token| token.gap.is_space())
 }
 
 /// A number in a line of its own, behind a comma; a year may stand so, where a line is full.
@@ -511,6 +523,10 @@ mod tests {
             assert_eq!(names(text, &[-90, 90, 90, 90]), "Ann Poe/Lee Roe");
         }
         assert_eq!(names("Poe, Ann", &[-90, 90]), "Poe, Ann");
+        // And before a word between two.
+        let codes = |text, percents: &[i8]| found(text, Sort::Code, percents).join("/");
+        let text = "call 555 0142 or 555 0143";
+        assert_eq!(codes(text, &[0, -90, 90, 90, 90, 90]), "555 0142/555 0143");
     }
 
     #[test]
