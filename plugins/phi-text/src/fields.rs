@@ -1,5 +1,5 @@
-//! Fields of structured text: what has a label by its place. JSON, XML, `key=value`, tables with a header, SQL, HL7 v2,
-//! X12 and print-outs of DICOM. Prose has none. No format is checked: what looks like one is read as far as it goes.
+//! Fields of structured text: what has a label by its place. Each format has a module. Prose has none. No format is
+//! checked: what looks like one is read as far as it goes.
 
 mod aligned;
 mod banner;
@@ -80,7 +80,8 @@ pub fn each(text: &[u8], visit: &mut Visit<'_>) {
     if signs.has(PIPE) {
         banner::each(text, visit);
     }
-    if signs.has(LINE) && chunk::next_double(text, 0, b' ').is_some() {
+    let has_gaps = chunk::next_double(text, 0, b' ').is_some();
+    if signs.has(LINE) && has_gaps {
         aligned::each(text, visit);
     }
     let may_be_table = signs.has(PIPE)
@@ -123,8 +124,8 @@ const TAB: u16 = 1 << 9;
 const LINE: u16 = 1 << 10;
 const BRACKET: u16 = 1 << 11;
 const SQUARE: u16 = 1 << 12;
-const PERCENT: u16 = 1 << 13;
 const SEMICOLON: u16 = 1 << 14;
+const PERCENT: u16 = 1 << 15;
 
 const SIGNS: [u16; 256] = {
     let mut signs = [0; 256];
@@ -142,6 +143,7 @@ const SIGNS: [u16; 256] = {
     signs[b'\n' as usize] = LINE;
     signs[b'\r' as usize] = LINE;
     signs[b'(' as usize] = BRACKET;
+    signs[b')' as usize] = BRACKET;
     signs[b'[' as usize] = SQUARE;
     signs[b'%' as usize] = PERCENT;
     signs[b';' as usize] = SEMICOLON;

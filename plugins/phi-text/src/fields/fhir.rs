@@ -3,6 +3,8 @@
 
 use super::json::last_step;
 use super::{IDENTIFIER, PATIENT_ID, Visit, is_label};
+use crate::chunk;
+use crate::text::byte;
 
 /// Bytes before a value in which the element stands that it is of.
 const MAX_OWNER_BYTES: usize = 768;
@@ -33,6 +35,58 @@ pub(super) fn value(
             visit(PATIENT_ID, start, end);
         }
         _ => {}
+    }
+}
+
+/// Objects in one another whose resource is known, one bit each.
+const MAX_DEPTH: usize = 16;
+
+/// Which of the objects of JSON that are open are patients (FHIR R4), and what they are called by: `id` may stand before
+/// the type or behind other keys. Objects farther in are none.
+#[derive(Default)]
+pub(super) struct Resources {
+    depth: usize,
+    patients: u16,
+    ids: [Option<(usize, usize)>; MAX_DEPTH],
+}
+
+impl Resources {
+    /// Goes over the braces of what stands between two strings.
+    pub(super) fn pass(&mut self, between: &[u8]) {
+        let mut at = 0;
+        while let Some(brace) = chunk::next_of(between, at, [b'{', b'}']) {
+            at = brace + 1;
+            // The object that was entered or left begins anew.
+            let from = if byte(between, brace) == b'{' {
+                self.depth += 1;
+                self.depth
+            } else {
+                let left = self.depth;
+                self.depth = left.saturating_sub(1);
+                left
+            };
+            if let Some(id) = self.ids.get_mut(from) {
+                *id = None;
+                self.patients &= !(1 << from);
+            }
+        }
+    }
+
+    /// This object is a patient; gives its `id` where that has come.
+    pub(super) fn is_patient(&mut self) -> Option<(usize, usize)> {
+        let id = self.ids.get_mut(self.depth)?;
+        self.patients |= 1 << self.depth;
+        id.take()
+    }
+
+    /// This object has an `id`; gives it where the object is known to be a patient.
+    pub(super) fn has_id(&mut self, place: (usize, usize)) -> Option<(usize, usize)> {
+        let id = self.ids.get_mut(self.depth)?;
+        if self.patients >> self.depth & 1 == 1 {
+            return Some(place);
+        }
+        *id = Some(place);
+        None
     }
 }
 

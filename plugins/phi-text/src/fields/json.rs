@@ -1,6 +1,7 @@
 //! JSON and what looks like it (also with single quotes, with quotes escaped inside of another string, and with `=>` for
 //! a colon): `"key": "value"`, numbers, and the strings of an array under its key.
 
+use super::fhir::Resources;
 use super::{MAX_LABEL_BYTES, MAX_VALUE_BYTES, PATIENT_ID, Visit, dicom, fhir, is_label, keyed};
 use crate::chunk;
 use crate::text::{byte, byte_before, is_word};
@@ -14,10 +15,10 @@ fn each_from(text: &[u8], mut at: usize, visit: &mut Visit<'_>) {
     // What a nearby `system` or `code` says about the `value` that follows (FHIR identifiers and contact points).
     let mut hint = Hint::default();
     while let Some(quote) = next_quote(text, at) {
-        if let Some(gap) = text.get(at..quote)
-            && gap.contains(&b'}')
-        {
-            (hint.unsaid, hint.is_told, hint.is_patient) = (None, false, false);
+        let gap = text.get(at..quote).unwrap_or_default();
+        hint.resources.pass(gap);
+        if gap.contains(&b'}') {
+            (hint.unsaid, hint.is_told) = (None, false);
             (hint.attribute, hint.named) = (None, None);
             // `[{…}, {…}]`: the next object of a list is of the same.
             hint.list = hint.list.filter(|_| !gap.contains(&b']'));
@@ -29,7 +30,9 @@ fn each_from(text: &[u8], mut at: usize, visit: &mut Visit<'_>) {
         };
         let key = text.get(start..end).unwrap_or_default();
         let is_row = hint.parent.is_some() && key.len() < 6 && key.iter().all(u8::is_ascii_digit);
-        let is_key = is_label(key) || is_row && !key.is_empty();
+        // `{"$numberLong": "60417"}`.
+        let is_sign = key.starts_with(b"$") && ALONE.contains(&key);
+        let is_key = is_label(key) || is_row && !key.is_empty() || is_sign;
         let Some(behind) = behind_colon(text, after).filter(|_| is_key) else {
             if key.len() == TAG_BYTES {
                 hint.attribute = dicom::attribute(key);
@@ -104,14 +107,13 @@ fn value<'t>(
     if matches!(byte(text, at), b'[' | b'{') {
         let is_list = byte(text, at) == b'[';
         let has_objects = is_list && byte(text, skip_space(text, at + 1)) == b'{';
-        *hint = Hint {
-            is_about_a_person: PERSONS.contains(&key),
-            parent: Some(key).filter(|_| !is_list || has_objects),
-            list: Some(key).filter(|_| has_objects),
-            unsaid: None,
-            is_told: false,
-            ..*hint
-        };
+        hint.is_about_a_person = PERSONS.contains(&key);
+        hint.parent = Some(key).filter(|_| !is_list || has_objects);
+        hint.list = Some(key).filter(|_| has_objects);
+        (hint.unsaid, hint.is_told) = (None, false);
+        if !is_list {
+            hint.resources.pass(b"{");
+        }
     }
     if byte(text, at) == b'[' {
         return array(text, key, at + 1, visit);
@@ -202,11 +204,14 @@ fn hinted<'t>(
         }
         _ => {}
     }
-    // `{"resourceType": "Patient", "id": …}`.
-    match key {
-        b"resourceType" => hint.is_patient = said == b"Patient",
-        b"id" if std::mem::take(&mut hint.is_patient) => visit(PATIENT_ID, start, end),
-        _ => {}
+    // `{"resourceType": "Patient", "id": …}`, in any order.
+    let patient = match key {
+        b"resourceType" if said == b"Patient" => hint.resources.is_patient(),
+        b"id" => hint.resources.has_id((start, end)),
+        _ => None,
+    };
+    if let Some((start, end)) = patient {
+        visit(PATIENT_ID, start, end);
     }
     visit(key, start, end);
 }
@@ -234,8 +239,8 @@ struct Hint<'t> {
     list: Option<&'t [u8]>,
     /// What the attribute of DICOM is whose object this is: `{"00100020": {"vr": "LO", "Value": [...]}}`.
     attribute: Option<&'static [u8]>,
-    /// Whether this object is a patient (FHIR R4) whose `id` did not come yet.
-    is_patient: bool,
+    /// What the objects that are open are.
+    resources: Resources,
     /// Whether the object that was opened last is a person's name or refers to a person.
     is_about_a_person: bool,
 }
@@ -257,8 +262,27 @@ fn within(
 }
 
 /// Keys that say nothing but that here the value stands.
-const ALONE: [&[u8]; 15] = [
+const ALONE: [&[u8]; 34] = [
     b"$eq",
+    b"$ne",
+    b"$date",
+    b"$numberInt",
+    b"$numberLong",
+    b"$numberDouble",
+    b"$numberDecimal",
+    b"S",
+    b"N",
+    b"string",
+    b"int",
+    b"long",
+    b"double",
+    b"stringValue",
+    b"integerValue",
+    b"doubleValue",
+    b"timestampValue",
+    b"longValue",
+    b"intValue",
+    b"query",
     b"value",
     b"number",
     b"num",

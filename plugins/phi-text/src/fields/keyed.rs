@@ -3,8 +3,9 @@
 
 use super::{PATIENT_ID, dicom};
 
-/// Texts back to the farthest that counts: `{"00100010": {"vr": "PN", "Value": [{"Alphabetic": …}]}}`.
-pub const MAX_KEYS: usize = 5;
+/// Texts back to the farthest that counts: `{"resourceType": "Patient", "meta": {"versionId": "3", "lastUpdated": …,
+/// "profile": […]}, "id": …}`.
+pub const MAX_KEYS: usize = 16;
 
 /// The label of what stands behind `keys`, the nearest first.
 pub fn keyed<'t>(mut keys: impl Iterator<Item = &'t [u8]>) -> Option<&'static [u8]> {
@@ -19,10 +20,23 @@ pub fn keyed<'t>(mut keys: impl Iterator<Item = &'t [u8]>) -> Option<&'static [u
             .take(BETWEEN + 1)
             .find(|key| key.len() == TAG_BYTES)
             .and_then(dicom::attribute),
-        b"id" => (keys.next() == Some(b"Patient") && keys.next() == Some(b"resourceType"))
-            .then_some(PATIENT_ID),
+        b"id" => is_patient(keys).then_some(PATIENT_ID),
         _ => None,
     }
+}
+
+/// Whether the type that was said last is a patient (FHIR R4), and nothing but what says how its data are kept stands
+/// behind it.
+fn is_patient<'t>(keys: impl Iterator<Item = &'t [u8]>) -> bool {
+    let mut behind = None;
+    for key in keys {
+        match key {
+            b"resourceType" => return behind == Some(b"Patient".as_slice()),
+            b"contact" | b"link" | b"contained" | b"extension" | b"identifier" => return false,
+            _ => behind = Some(key),
+        }
+    }
+    false
 }
 
 /// Digits of a tag.

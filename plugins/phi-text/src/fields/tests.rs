@@ -3,6 +3,8 @@
 
 use super::*;
 
+mod messages;
+
 fn fields(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     each(text.as_bytes(), &mut |label, start, end| {
