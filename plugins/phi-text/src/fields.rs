@@ -8,6 +8,7 @@ mod condition;
 mod dicom;
 mod fhir;
 mod header;
+mod hinted;
 mod hl7;
 mod json;
 mod keyed;
@@ -40,9 +41,12 @@ pub const MAX_VALUE_BYTES: usize = 256;
 
 /// Visits every field of `text`. A value may be visited under more than one label.
 pub fn each(text: &[u8], visit: &mut Visit<'_>) {
-    // What a field of HL7 v2 is called in XML, in JSON and in lists is the field.
+    // What a field of HL7 v2 is called in XML, in JSON and in lists is the field, and a hint makes no other label.
     let visit: &mut Visit<'_> = &mut |label, start, end| {
         visit(label, start, end);
+        if let Some(label) = hinted::without_hint(label) {
+            visit(label, start, end);
+        }
         let mut numbered = [0; hl7::LABEL_BYTES];
         if let Some(label) = hl7::of_path(&mut numbered, label) {
             visit(label, start, end);
@@ -65,6 +69,9 @@ pub fn each(text: &[u8], visit: &mut Visit<'_>) {
     }
     if signs.has(QUOTE) && signs.has(SQUARE) {
         rows::each(text, visit);
+    }
+    if signs.has(BRACKET) {
+        hinted::each(text, visit);
     }
     if signs.has(EQUALS) || signs.has(OPEN) && signs.has(CLOSE) {
         pair::each(text, visit);

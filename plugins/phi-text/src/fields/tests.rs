@@ -4,6 +4,7 @@
 use super::*;
 
 mod messages;
+mod programs;
 
 fn fields(text: &str) -> Vec<String> {
     let mut found = Vec::new();
