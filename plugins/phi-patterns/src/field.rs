@@ -34,7 +34,7 @@ pub fn find(text: &[u8], findings: &mut Vec<Finding>) {
 
 /// What the value at `start..end` is under its label.
 pub fn find_value(text: &[u8], label: &[u8], start: usize, end: usize) -> Option<Finding> {
-    if is_birth(label) {
+    if is_birth(label) || label == fields::DAY {
         return date(text, start, end);
     }
     if is_of_a_day(label) {

@@ -13,6 +13,7 @@ mod hl7;
 mod json;
 mod keyed;
 mod markup;
+mod ncpdp;
 mod object;
 mod pair;
 mod rows;
@@ -33,6 +34,9 @@ pub const PATIENT_ID: &[u8] = b"patient id";
 
 /// The label of an identifier whose system says its kind, or nothing does (FHIR).
 pub const IDENTIFIER: &[u8] = b"identifier value";
+
+/// The label of a day that is written in eight digits (NCPDP, GDT).
+pub const DAY: &[u8] = b"day in digits";
 
 /// Bytes of the longest label.
 pub const MAX_LABEL_BYTES: usize = 64;
@@ -66,6 +70,9 @@ pub fn each(text: &[u8], visit: &mut Visit<'_>) {
     if signs.has(QUOTE) && (signs.has(COLON) || signs.has(EQUALS) && signs.has(CLOSE)) {
         json::each(text, visit);
         object::each(text, visit);
+    }
+    if signs.has(MARK) {
+        ncpdp::each(text, visit);
     }
     if signs.has(QUOTE) && signs.has(SQUARE) {
         rows::each(text, visit);
@@ -131,6 +138,7 @@ const TAB: u16 = 1 << 9;
 const LINE: u16 = 1 << 10;
 const BRACKET: u16 = 1 << 11;
 const SQUARE: u16 = 1 << 12;
+const MARK: u16 = 1 << 13;
 const SEMICOLON: u16 = 1 << 14;
 const PERCENT: u16 = 1 << 15;
 
@@ -143,7 +151,7 @@ const SIGNS: [u16; 256] = {
     signs[b'\'' as usize] = QUOTE;
     signs[b':' as usize] = COLON;
     signs[b'=' as usize] = EQUALS;
-    signs[b'<' as usize] = OPEN;
+    signs[b'<' as usize] = OPEN | MARK;
     signs[b'>' as usize] = CLOSE;
     signs[b',' as usize] = COMMA;
     signs[b'\t' as usize] = TAB;
@@ -154,6 +162,10 @@ const SIGNS: [u16; 256] = {
     signs[b'[' as usize] = SQUARE;
     signs[b'%' as usize] = PERCENT;
     signs[b';' as usize] = SEMICOLON;
+    signs[b'^' as usize] = MARK;
+    signs[b'\\' as usize] = MARK;
+    signs[0x1c] = MARK;
+    signs[0xe2] = MARK;
     signs
 };
 

@@ -1,6 +1,41 @@
 //! Messages and files of practices, pharmacies, laboratories and address books.
 
-use super::{PATIENT_ID, fields, keyed};
+use super::{PATIENT_ID, fields, keyed, sees};
+
+#[test]
+fn claims_of_pharmacies() {
+    let expected = [
+        "dob=19510314",
+        "first name=ANN",
+        "last name=DE BOER",
+        "zip=60563",
+        "cardholder id=XK12",
+    ];
+    for separator in ["\x1c", "<FS>", "\\x1c", "\\u001c", "^\\", "\u{241c}"] {
+        let claim = "AM01~C419510314~C52~CAANN~CBDE BOER  ~CP60563\x1e~AM04~C2XK12";
+        sees(&claim.replace('~', separator), &expected);
+    }
+    sees(
+        "<FS>CAANN<RS><FS>AM04<FS>DRPOE<GS>",
+        &["first name=ANN", "last name=POE"],
+    );
+    sees(
+        "610020D0B1PCN12345671011992837465     20240311ABC\x1e\x1cAM01\x1cCAANN",
+        &["npi=1992837465", "day in digits=20240311", "first name=ANN"],
+    );
+    for text in [
+        "press ^\\ to quit, or ^\\CB",
+        "<FS>CAANN",
+        "<b>CAANN</b><i>CB</i>",
+        "\x1cfoo\x1cbar",
+    ] {
+        let found = fields(text);
+        assert!(
+            !found.iter().any(|seen| seen.contains("name=")),
+            "{found:?}"
+        );
+    }
+}
 
 #[test]
 fn patients_by_what_they_are_called() {
