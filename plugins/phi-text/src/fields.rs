@@ -12,10 +12,12 @@ mod hinted;
 mod hl7;
 mod json;
 mod keyed;
+mod lines;
 mod markup;
 mod ncpdp;
 mod object;
 mod pair;
+mod record;
 mod rows;
 mod table;
 mod x12;
@@ -108,6 +110,11 @@ pub fn each(text: &[u8], visit: &mut Visit<'_>) {
     if signs.has(LINE) {
         boxes::each(text, visit);
     }
+    let has = lines::Has {
+        bars: signs.has(PIPE),
+        tabs: signs.has(TAB),
+    };
+    lines::each(text, has, visit);
 }
 
 /// What a bracket or a `%` begins: attributes of DICOM, conditions of SQL.

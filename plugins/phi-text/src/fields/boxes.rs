@@ -1,7 +1,7 @@
 //! Tables that are drawn with lines, `│ mrn │ zip │`, as databases and libraries for tables print them: read as those
 //! with pipes.
 
-use super::{Visit, table};
+use super::{Visit, lines, table};
 use crate::chunk;
 
 /// What every sign of a box (U+2500 to U+257F) is in UTF-8 but for its last byte.
@@ -43,6 +43,7 @@ pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
         }
     }
     table::each(&plain, visit);
+    lines::records(&plain, visit);
 }
 
 fn has_bar(text: &[u8]) -> bool {

@@ -3,6 +3,45 @@
 use super::{fields, sees};
 
 #[test]
+fn records_one_field_a_line() {
+    for text in [
+        "-[ RECORD 1 ]-----\nmrn       | 12\nlast_name | De Boer\n",
+        "mrn       | 12\nlast_name | De Boer\n",
+        "| mrn | 12 |\n| last_name | De Boer |\n",
+        "─[ RECORD 1 ]─┬──\nmrn       │ 12\nlast_name │ De Boer\n",
+        "-RECORD 0----\n mrn       | 12      \n last_name | De Boer \n",
+        "@ Row 1\n-----------+-----\n mrn       | 12\n last_name | De Boer\n",
+        "patient_mrn\tx\nmrn_no\t12\nlast_name\tDe Boer",
+    ] {
+        let found = fields(text);
+        assert!(
+            found.iter().any(|seen| seen.ends_with("=12")),
+            "{text}: {found:?}"
+        );
+        sees(text, &["last_name=De Boer"]);
+    }
+    // Schemas, headers of tables, and bars that do not stand below each other.
+    for text in [
+        "mrn       | varchar(20)\nlast_name | text\n",
+        " last_name | text | not null\n mrn       | text | not null\n",
+        "| last_name | The name of the family |\n| mrn       | varies |",
+        "last_name | room\nMRN | Four",
+        "last_name\tfirst_name\nmrn\tsex",
+    ] {
+        let found = fields(text);
+        assert!(
+            !found
+                .iter()
+                .any(|seen| seen.to_lowercase().starts_with("last_name=t")
+                    || seen.starts_with("mrn=v")),
+            "{text}: {found:?}"
+        );
+    }
+    let table = fields(" last_name | room\n-----------+------\n Poe       | Four\n");
+    assert!(!table.contains(&"Poe=Four".to_owned()), "{table:?}");
+}
+
+#[test]
 fn a_hint_makes_no_other_label() {
     sees("Age (years): 94", &["Age (years)=94", "Age=94"]);
     sees(
@@ -33,4 +72,17 @@ fn a_hint_makes_no_other_label() {
             "{text}: {found:?}"
         );
     }
+}
+
+#[test]
+fn each_cell_of_a_drawn_table_is_a_field() {
+    let frame = "┌──────┬─────┐\n│ name ┆ mrn │\n│ ---  ┆ --- │\n│ str  ┆ i64 │\n╞══════╪═════╡\n\
+                 │ Ann  ┆ 12  │\n│ Bea  ┆ 13  │\n└──────┴─────┘";
+    let found = fields(frame);
+    assert_eq!(
+        found,
+        [
+            "name=str", "mrn=i64", "name=Ann", "mrn=12", "name=Bea", "mrn=13"
+        ]
+    );
 }
