@@ -7,6 +7,7 @@ mod boxes;
 mod condition;
 mod dicom;
 mod fhir;
+mod gdt;
 mod header;
 mod hinted;
 mod hl7;

@@ -38,6 +38,38 @@ fn claims_of_pharmacies() {
 }
 
 #[test]
+fn records_of_practices() {
+    let expected = [
+        "patient id=51188",
+        "last name=Muster",
+        "first name=Ann",
+        "dob=14031951",
+    ];
+    for end in ["\n", "\r\n", "\r"] {
+        let record = "01380006301~014300051188~0153101Muster~0123102Ann~017310314031951~01031102";
+        sees(&record.replace('~', end), &expected);
+    }
+    sees("Look:\n0153101Muster", &["last name=Muster"]);
+    // Without the ends of lines in the lengths, and with the wrong ones behind the kind of record.
+    sees(
+        "0133101Muster\n0103102Ann",
+        &["last name=Muster", "first name=Ann"],
+    );
+    sees(
+        "01380006301\n0193101Muster\n0203102Ann",
+        &["last name=Muster"],
+    );
+    for text in [
+        "0253101Muster\n",
+        "0133101 items\n0173101 in stock",
+        "5551234567\n5551234568\n",
+        "9913101Muster\n9913102Ann",
+    ] {
+        assert_eq!(fields(text), Vec::<String>::new(), "{text}");
+    }
+}
+
+#[test]
 fn patients_by_what_they_are_called() {
     for text in [
         r#"{"resourceType":"Patient","meta":{"versionId":"3","tag":[{"code":"a"}]},"id":"eX1"}"#,
