@@ -20,6 +20,7 @@ mod object;
 mod pair;
 mod record;
 mod rows;
+mod subscript;
 mod table;
 mod x12;
 mod yaml;
@@ -79,6 +80,9 @@ pub fn each(text: &[u8], visit: &mut Visit<'_>) {
     }
     if signs.has(QUOTE) && signs.has(SQUARE) {
         rows::each(text, visit);
+    }
+    if signs.has(SQUARE) {
+        subscript::each(text, visit);
     }
     if signs.has(BRACKET) {
         hinted::each(text, visit);

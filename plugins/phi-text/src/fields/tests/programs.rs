@@ -75,6 +75,33 @@ fn a_hint_makes_no_other_label() {
 }
 
 #[test]
+fn names_in_brackets() {
+    sees(
+        "tmp['PID']['PID.5']['PID.5.1'] = 'DOE';\nif (msg[\"PID\"][\"PID.3\"].toString() == \"12\") {}",
+        &["PID-5=DOE", "PID-3=12"],
+    );
+    sees(
+        "row['mrn'] = 12; params[:ssn] == '34', [last_name] <> N'Poe'",
+        &["mrn=12", "ssn=34", "last_name=Poe"],
+    );
+    sees(
+        "Array\n(\n    [last_name] => De Boer\n    [dob:protected] => 1951-03-14\n    [mrn] => \n)",
+        &["last_name=De Boer", "dob=1951-03-14"],
+    );
+    sees(
+        "array(2) {\n  [\"last_name\"]=>\n  string(3) \"Poe\"\n  [\"mrn\"]=>\n  int(12)\n}",
+        &["last_name=Poe", "mrn=12"],
+    );
+    for text in [
+        "tmp['PID']['PID.5'] = msg['PID']['PID.5'];",
+        "[last_name] => \n[mrn] => \n",
+        "a[0] = b[1]",
+    ] {
+        assert_eq!(fields(text), Vec::<String>::new(), "{text}");
+    }
+}
+
+#[test]
 fn each_cell_of_a_drawn_table_is_a_field() {
     let frame = "┌──────┬─────┐\n│ name ┆ mrn │\n│ ---  ┆ --- │\n│ str  ┆ i64 │\n╞══════╪═════╡\n\
                  │ Ann  ┆ 12  │\n│ Bea  ┆ 13  │\n└──────┴─────┘";
