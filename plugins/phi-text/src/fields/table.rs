@@ -1,9 +1,9 @@
 //! Tables: lines of cells under a header (CSV, tabs, pipes, Markdown), and the columns of an SQL `INSERT`.
 
 use super::header::{Cells, Labels, MAX_COLUMNS, bare, is_rule};
-use super::{MAX_LABEL_BYTES, Visit, trimmed};
+use super::{MAX_LABEL_BYTES, Visit, is_label, trimmed};
 use crate::chunk;
-use crate::text::{byte, starts};
+use crate::text::{byte, is_word, starts};
 
 /// Fewest columns that make a table of lines.
 const MIN_COLUMNS: usize = 2;
@@ -47,6 +47,8 @@ struct Lines {
     /// How many of each separator the line has so far.
     counts: [usize; SEPARATORS.len()],
     quoted: bool,
+    /// Whether the lines are those of a string: `{"csv": "mrn,sex\n60417,F"}`.
+    is_inside: bool,
     headers: [Header; SEPARATORS.len()],
     /// Whether `(` follows a word that ends with `e` or `s`, as `VALUES (` does.
     has_tuple: bool,
@@ -88,8 +90,7 @@ impl Lines {
     fn take(&mut self, text: &[u8], at: usize, sign: u8, visit: &mut Visit<'_>) {
         match sign {
             NO_SIGN => {}
-            // `66"` is a height.
-            QUOTE => self.quoted = !self.quoted && opens_cell(text, self.start, at),
+            QUOTE => self.quote(text, at, visit),
             // Where a line ends with both, the second one ends it.
             LINE if byte(text, at) == b'\r' && byte(text, at + 1) == b'\n' => {}
             LINE if self.quoted && closes(text, at) => {}
@@ -107,6 +108,19 @@ impl Lines {
                     *count += 1;
                 }
             }
+        }
+    }
+
+    /// A quote begins or ends a cell, or a string of a program that has a table inside. `66"` is a height.
+    fn quote(&mut self, text: &[u8], at: usize, visit: &mut Visit<'_>) {
+        if !self.quoted && opens_table(text, at) {
+            (self.start, self.counts) = (at + 1, Default::default());
+            self.is_inside = true;
+        } else if self.is_inside && !self.quoted && closes_table(text, at) {
+            self.end(text, at, visit);
+            self.is_inside = false;
+        } else {
+            self.quoted = !self.quoted && opens_cell(text, self.start, at);
         }
     }
 
@@ -130,6 +144,32 @@ impl Lines {
 fn opens_cell(text: &[u8], start: usize, at: usize) -> bool {
     let before = text.get(start..at).unwrap_or_default().trim_ascii_end();
     before.last().is_none_or(|byte| SEPARATORS.contains(byte))
+}
+
+/// Whether the quote at `at` begins a string of JSON or of a program that has several lines, as it stands or once its
+/// escapes are opened.
+fn opens_table(text: &[u8], at: usize) -> bool {
+    let head = text.get(..at).unwrap_or_default();
+    let near = head.get(head.len().saturating_sub(3)..).unwrap_or_default();
+    if !matches!(near.trim_ascii_end().last(), Some(b':' | b'=' | b'(')) {
+        return false;
+    }
+    // `"csv": ""mrn","sex"\n…`: the first cell has quotes too.
+    let from = at + 1;
+    match chunk::next_of(text, from, [b'"', b'\n', b'\r']) {
+        Some(end) if end == from => is_word(byte(text, from + 1)),
+        Some(end) => byte(text, end) != b'"',
+        None => false,
+    }
+}
+
+/// Whether a string ends with the quote at `at`.
+fn closes_table(text: &[u8], at: usize) -> bool {
+    match byte(text, at + 1) {
+        b'}' | b']' | b')' | b';' | b'\n' | b'\r' | 0 => true,
+        b',' => matches!(byte(text, at + 2), b'"' | b'\n' | b'\r' | b' '),
+        _ => false,
+    }
 }
 
 /// Whether a quote closes behind the end of a line: the cell goes on.
@@ -233,7 +273,25 @@ const TABLE_SIGNS: [u8; 256] = {
 fn read_header(text: &[u8], (start, end): (usize, usize), separator: u8) -> Option<Labels> {
     let mut cells = [(0, 0); MAX_COLUMNS];
     let count = split(text, start, end, separator, &mut cells);
+    if let Some(first) = cells.first_mut() {
+        first.0 = behind_opening(text, *first);
+    }
     Labels::read(text, &mut cells, count)
+}
+
+/// Where the text begins in a first cell that opens a string: `` rows = `mrn ``.
+fn behind_opening(text: &[u8], (start, end): (usize, usize)) -> usize {
+    let cell = text.get(start..end).unwrap_or_default();
+    let is_quote = |byte: &u8| matches!(byte, b'"' | b'\'' | b'`');
+    let Some(quote) = cell.iter().rposition(is_quote) else {
+        return start;
+    };
+    let head = cell.get(..quote).unwrap_or_default();
+    let head = head
+        .iter()
+        .rposition(|byte| !is_quote(byte) && *byte != b' ');
+    let opens = head.is_some_and(|last| matches!(byte(cell, last), b':' | b'=' | b'('));
+    start + if opens { quote + 1 } else { 0 }
 }
 
 fn row(
@@ -245,14 +303,25 @@ fn row(
 ) {
     let mut cells = [(0, 0); MAX_COLUMNS];
     let count = split(text, start, end, separator, &mut cells);
+    let mut before = None;
     for (column, cell) in cells.iter().enumerate().take(count) {
-        if let (Some(label), Some((start, end))) =
-            (labels.of(text, column), bare(text, cell.0, cell.1))
-        {
+        let value = bare(text, cell.0, cell.1);
+        if let (Some(label), Some((start, end))) = (labels.of(text, column), value) {
             visit(label, start, end);
+            // `| Field | Value |`: the cell before is the label.
+            if VALUES.iter().any(|word| label.eq_ignore_ascii_case(word))
+                && let Some(label) = before.and_then(|(from, to)| text.get(from..to))
+                && is_label(label)
+            {
+                visit(label, start, end);
+            }
         }
+        before = value;
     }
 }
+
+/// Labels of a column whose cells have their label before them.
+const VALUES: [&[u8]; 3] = [b"value", b"answer", b"response"];
 
 /// Cells of a line; separators inside of quotes divide nothing. Gives how many there are.
 fn split(

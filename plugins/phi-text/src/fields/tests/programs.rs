@@ -102,6 +102,24 @@ fn names_in_brackets() {
 }
 
 #[test]
+fn tables_in_strings() {
+    for text in [
+        "{\"csv\":\"mrn,name,sex\n12,Ann,F\n13,Bea,F\"}",
+        "{\"file\":\"a.csv\",\"content\":\"mrn,name,sex\n12,Ann,F\n13,Bea,F\",\"x\":\"y\"}",
+        "{\"csv\": \"\"mrn\",\"name\",\"sex\"\n\"12\",\"Ann\",\"F\"\n\"13\",\"Bea\",\"F\"\n\"}",
+        "rows = \"mrn,name,sex\n12,Ann,F\n13,Bea,F\n\"",
+        "const rows = `mrn,name,sex\n12,Ann,F\n13,Bea,F\n`;",
+        "load('''mrn,name,sex\n12,Ann,F\n13,Bea,F\n''')",
+    ] {
+        sees(text, &["mrn=12", "name=Ann", "mrn=13", "name=Bea"]);
+    }
+    sees(
+        "| Field | Value |\n|---|---|\n| MRN | 12 |\n| Last name | Poe |",
+        &["MRN=12", "Last name=Poe"],
+    );
+}
+
+#[test]
 fn each_cell_of_a_drawn_table_is_a_field() {
     let frame = "┌──────┬─────┐\n│ name ┆ mrn │\n│ ---  ┆ --- │\n│ str  ┆ i64 │\n╞══════╪═════╡\n\
                  │ Ann  ┆ 12  │\n│ Bea  ┆ 13  │\n└──────┴─────┘";
