@@ -5,6 +5,7 @@ mod aligned;
 mod banner;
 mod boxes;
 mod condition;
+mod copy;
 mod dicom;
 mod fhir;
 mod gdt;
@@ -22,6 +23,7 @@ mod record;
 mod rows;
 mod subscript;
 mod table;
+mod typed;
 mod x12;
 mod yaml;
 
@@ -93,10 +95,11 @@ pub fn each(text: &[u8], visit: &mut Visit<'_>) {
     if signs.has(OPEN) && signs.has(CLOSE) {
         markup::each(text, visit);
     }
-    if signs.has(QUOTE) && (signs.has(BRACKET) || signs.has(PERCENT))
-        || signs.has(SQUARE) && signs.has(BRACKET)
-    {
-        brackets(text, visit);
+    if signs.has(QUOTE) {
+        condition::each(text, visit);
+    }
+    if signs.has(BRACKET) && (signs.has(QUOTE) || signs.has(SQUARE)) {
+        dicom::each(text, visit);
     }
     if signs.has(PIPE) {
         banner::each(text, visit);
@@ -118,19 +121,9 @@ pub fn each(text: &[u8], visit: &mut Visit<'_>) {
     let has = lines::Has {
         bars: signs.has(PIPE),
         tabs: signs.has(TAB),
+        brackets: signs.has(BRACKET),
     };
     lines::each(text, has, visit);
-}
-
-/// What a bracket or a `%` begins: attributes of DICOM, conditions of SQL.
-fn brackets(text: &[u8], visit: &mut Visit<'_>) {
-    let mut at = 0;
-    while let Some(sign) = chunk::next_of(text, at, [b'(', b'%']) {
-        at = match dicom::at_bracket(text, sign, visit) {
-            Some(end) => end,
-            None => condition::at_sign(text, sign, visit),
-        };
-    }
 }
 
 /// Which signs a text has at all: most have too few to be structured.
@@ -152,7 +145,6 @@ const BRACKET: u16 = 1 << 11;
 const SQUARE: u16 = 1 << 12;
 const MARK: u16 = 1 << 13;
 const SEMICOLON: u16 = 1 << 14;
-const PERCENT: u16 = 1 << 15;
 
 const SIGNS: [u16; 256] = {
     let mut signs = [0; 256];
@@ -172,7 +164,6 @@ const SIGNS: [u16; 256] = {
     signs[b'(' as usize] = BRACKET;
     signs[b')' as usize] = BRACKET;
     signs[b'[' as usize] = SQUARE;
-    signs[b'%' as usize] = PERCENT;
     signs[b';' as usize] = SEMICOLON;
     signs[b'^' as usize] = MARK;
     signs[b'\\' as usize] = MARK;

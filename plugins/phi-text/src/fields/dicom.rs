@@ -3,6 +3,7 @@
 //! somebody have the label that people give them.
 
 use super::{MAX_VALUE_BYTES, Visit};
+use crate::chunk;
 use crate::text::byte;
 
 /// Attributes of patients, staff, institutions and devices (DICOM PS3.6, PS3.15 table E.1-1).
@@ -58,8 +59,15 @@ const LABELS: [(&[u8; 8], &[u8]); 49] = [
     (b"30060024", b"sop instance uid"),
 ];
 
+pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
+    let mut at = 0;
+    while let Some(open) = chunk::next_of(text, at, [b'(']) {
+        at = at_bracket(text, open, visit).unwrap_or(open + 1);
+    }
+}
+
 /// Visits the value of the attribute whose bracket is at `open`; gives where it ends.
-pub(super) fn at_bracket(text: &[u8], open: usize, visit: &mut Visit<'_>) -> Option<usize> {
+fn at_bracket(text: &[u8], open: usize, visit: &mut Visit<'_>) -> Option<usize> {
     let (tag, end) = tag(text, open)?;
     let label = label(&tag)?;
     let (start, end) = value(text, end)?;

@@ -1,6 +1,6 @@
 //! Formats whose fields have lines of their own: one walk over the lines of a text for all of them.
 
-use super::{Visit, gdt, record};
+use super::{Visit, copy, gdt, record};
 use crate::chunk;
 
 /// What a text has that some of the formats need.
@@ -8,15 +8,20 @@ use crate::chunk;
 pub(super) struct Has {
     pub(super) bars: bool,
     pub(super) tabs: bool,
+    pub(super) brackets: bool,
 }
 
 pub(super) fn each(text: &[u8], has: Has, visit: &mut Visit<'_>) {
     let mut gdt = gdt::Reader::default();
+    let mut copy = copy::Reader::default();
     let mut record = record::Reader::default();
     let mut at = 0;
     while at < text.len() {
         let end = chunk::next_of(text, at, [b'\n', b'\r']).unwrap_or(text.len());
         gdt.line(text, at, end, visit);
+        if has.tabs && has.brackets {
+            copy.line(text, at, end, visit);
+        }
         if has.bars || has.tabs {
             record.line(text, at, end, visit);
         }

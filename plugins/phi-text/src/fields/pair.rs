@@ -1,7 +1,7 @@
 //! `key=value`, `key='a value'`, `<key>value</key>`, and pages, where the label stands in an element of its own:
 //! `<th>Key</th><td>value</td>`, `<b>Key:</b> value`. Logs, addresses of the web, SQL conditions, XML, HTML.
 
-use super::{MAX_LABEL_BYTES, MAX_VALUE_BYTES, Visit, fhir, hl7, is_label, trimmed};
+use super::{MAX_LABEL_BYTES, MAX_VALUE_BYTES, Visit, fhir, hl7, is_label, trimmed, typed};
 use crate::chunk;
 use crate::text::{byte, byte_before};
 
@@ -18,7 +18,16 @@ pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
 }
 
 fn equals(text: &[u8], at: usize, visit: &mut Visit<'_>) {
-    let mut key_end = at;
+    // The last sign of `==` counts; `=>` and `>=` are others'.
+    if matches!(byte(text, at + 1), b'=' | b'>' | b'~') {
+        return;
+    }
+    let sign = sign_start(text, at);
+    let is_compared = at > sign && byte(text, sign) != b':';
+    if matches!(byte(text, sign), b'<' | b'>') {
+        return;
+    }
+    let mut key_end = sign;
     while key_end > 0 && byte_before(text, key_end) == b' ' {
         key_end -= 1;
     }
@@ -27,15 +36,20 @@ fn equals(text: &[u8], at: usize, visit: &mut Visit<'_>) {
         .unwrap_or_default();
     let key_len = head.iter().rev().take_while(|byte| is_key(**byte)).count();
     let key = head.get(head.len() - key_len..).unwrap_or_default();
-    if !is_label(key) || byte(text, at + 1) == b'=' {
+    let typed = typed::name(head);
+    if !is_label(key) && typed.is_none() {
         return;
     }
     let mut start = at + 1;
     while byte(text, start) == b' ' {
         start += 1;
     }
+    // `N'Ely'`, `b"Ely"`
+    let prefix = byte(text, start);
+    let has_prefix = prefix.is_ascii_alphabetic() || matches!(prefix, b'@' | b'$');
+    start += usize::from(has_prefix && matches!(byte(text, start + 1), b'"' | b'\''));
     let quote = byte(text, start);
-    let is_quoted = matches!(quote, b'"' | b'\'');
+    let is_quoted = matches!(quote, b'"' | b'\'' | b'`');
     start += usize::from(is_quoted);
     let rest = text.get(start..).unwrap_or_default();
     let ends = |byte: &u8| {
@@ -53,12 +67,28 @@ fn equals(text: &[u8], at: usize, visit: &mut Visit<'_>) {
     else {
         return;
     };
-    if len == 0 {
+    // What a variable is compared with, or begins with, is another one where it has no quotes.
+    let is_literal = is_quoted || rest.first().is_some_and(u8::is_ascii_digit) && len >= MIN_DIGITS;
+    // `if fullname != "pip"` is about a program.
+    let is_word = rest.first().is_some_and(u8::is_ascii_lowercase);
+    if len == 0 || is_compared && (!is_literal || is_word) {
         return;
+    }
+    if let Some(name) = typed.filter(|_| is_literal) {
+        visit(name, start, start + len);
+    }
+    if !is_label(key) {
+        return;
+    }
+    if !is_quoted && let Some(end) = words_end(text, start, start + len) {
+        visit(key, start, end);
     }
     visit(key, start, start + len);
     if key == b"extension" && is_quoted {
         instance(text, key_end, start, start + len, visit);
+    }
+    if key == b"name" && is_quoted {
+        named(text, start, start + len, visit);
     }
     if key == b"value" && is_quoted {
         input(text, key_end, start, start + len, visit);
@@ -78,6 +108,76 @@ fn equals(text: &[u8], at: usize, visit: &mut Visit<'_>) {
         }
     }
 }
+
+/// What the attribute `name` at `start..end` is the name of: a part of a form, `name="mrn"` and the line below the next,
+/// or an element, `<param name="mrn">60417</param>`, `<property name="mrn" value="60417"/>`.
+fn named(text: &[u8], start: usize, end: usize, visit: &mut Visit<'_>) {
+    /// What stands between the attributes.
+    const VALUE: &[u8] = b" value=";
+    let label = text.get(start..end).unwrap_or_default();
+    let rest = text.get(end + 1..text.len().min(end + 1 + MAX_VALUE_BYTES));
+    let rest = rest.unwrap_or_default();
+    let (gap, ends): (usize, &[u8]) = if rest.starts_with(b"\r\n\r\n") {
+        (4, b"\r\n")
+    } else if rest.starts_with(b"\n\n") {
+        (2, b"\r\n")
+    } else if rest.starts_with(b">") {
+        (1, b"<\n")
+    } else if rest.starts_with(VALUE) && matches!(byte(rest, VALUE.len()), b'"' | b'\'') {
+        (VALUE.len() + 1, b"\"'\n")
+    } else {
+        return;
+    };
+    let inside = rest.get(gap..).unwrap_or_default();
+    let len = inside.iter().position(|byte| ends.contains(byte));
+    let from = end + 1 + gap;
+    if is_label(label)
+        && let Some((start, end)) = trimmed(text, from, from + len.unwrap_or(inside.len()))
+    {
+        visit(label, start, end);
+    }
+}
+
+/// Where the sign begins whose last `=` is at `at`: `=`, `==`, `!=`, `:=`.
+fn sign_start(text: &[u8], at: usize) -> usize {
+    /// Bytes of the longest sign: `===`.
+    const BYTES: usize = 3;
+    let head = text.get((at + 1).saturating_sub(BYTES)..at);
+    let signs = head.unwrap_or_default().iter().rev();
+    at - signs.take_while(|byte| b"=!:<>".contains(byte)).count()
+}
+
+/// Where a value of several words with a capital each ends, which stands without quotes in its line or list:
+/// `last_name = De Boer`, `{LastName = De Boer, …}`.
+fn words_end(text: &[u8], start: usize, first_end: usize) -> Option<usize> {
+    let is_word = |word: &[u8]| {
+        word.first()
+            .is_some_and(|first| first.is_ascii_uppercase() || *first >= 0x80)
+            && word
+                .iter()
+                .all(|byte| byte.is_ascii_alphabetic() || *byte >= 0x80 || b"'-.".contains(byte))
+    };
+    let mut end = first_end;
+    if byte(text, end) != b' ' || !is_word(text.get(start..end)?) {
+        return None;
+    }
+    for _ in 1..MAX_WORDS {
+        let rest = text.get(end + 1..text.len().min(end + 1 + MAX_LABEL_BYTES))?;
+        let len = rest.iter().position(|byte| b" ,;)]}\r\n".contains(byte));
+        let len = len.unwrap_or(rest.len());
+        if !is_word(rest.get(..len)?) {
+            return None;
+        }
+        end += 1 + len;
+        if byte(text, end) != b' ' {
+            return Some(end);
+        }
+    }
+    None
+}
+
+/// Digits of a number that is compared and is no count.
+const MIN_DIGITS: usize = 4;
 
 /// `<input value="…" name="ssn">`: visited under what the element calls it, wherever that stands in it.
 fn input(text: &[u8], at: usize, start: usize, end: usize, visit: &mut Visit<'_>) {
@@ -211,8 +311,10 @@ fn element(text: &[u8], at: usize, visit: &mut Visit<'_>) {
         {
             visit(field, start, start + len);
         }
-        if matches!(name, b"td" | b"dd")
-            && let Some(label) = label_cell(before)
+        if matches!(
+            name,
+            b"td" | b"dd" | b"string" | b"integer" | b"date" | b"value"
+        ) && let Some(label) = label_cell(before)
         {
             visit(label, start, start + len);
         }
@@ -256,7 +358,7 @@ fn behind_label(text: &[u8], before: &[u8], from: usize, visit: &mut Visit<'_>) 
 /// The text of the cell that ends where `before` does: `<th>Key</th>`.
 fn label_cell(before: &[u8]) -> Option<&[u8]> {
     let before = before.trim_ascii_end();
-    let cell = [&b"</th>"[..], b"</td>", b"</dt>"]
+    let cell = [&b"</th>"[..], b"</td>", b"</dt>", b"</key>", b"</name>"]
         .iter()
         .find_map(|end| before.strip_suffix(*end))?;
     let label = cell.rsplit(|byte| *byte == b'>').next()?.trim_ascii();

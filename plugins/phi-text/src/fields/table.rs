@@ -36,6 +36,7 @@ pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
     lines.end(text, text.len(), visit);
     if lines.has_tuple {
         inserts(text, visit);
+        named_rows(text, visit);
     }
 }
 
@@ -374,6 +375,48 @@ fn inserts(text: &[u8], visit: &mut Visit<'_>) {
         while let Some(end) = tuple(text, row, &labels, columns, visit) {
             row = end;
         }
+    }
+}
+
+/// `(VALUES ('x', 'y'), ('z', 'w')) AS t (a, b)`: the columns have their names behind their values.
+fn named_rows(text: &[u8], visit: &mut Visit<'_>) {
+    const VALUES: &[u8] = b"values";
+    let mut at = 0;
+    while let Some(found) = find(text, at, VALUES) {
+        let first = found + VALUES.len();
+        let mut end = first;
+        while let Some(next) = tuple(text, end, &[(0, 0); MAX_COLUMNS], 0, &mut |_, _, _| {}) {
+            end = next;
+        }
+        at = end;
+        let begins = text.get(first..).unwrap_or_default().trim_ascii_start();
+        if end == first && begins.starts_with(b"(") {
+            // A tuple without an end, which no other one in it has either.
+            at = first + MAX_TUPLE_BYTES;
+        }
+        // `) AS t (`
+        let near = text.get(end..text.len().min(end + MAX_LABEL_BYTES));
+        let near = near.unwrap_or_default();
+        let behind = near.trim_ascii_start();
+        let Some(open) = near.iter().position(|byte| *byte == b'(') else {
+            continue;
+        };
+        if end == first || !behind.starts_with(b")") {
+            continue;
+        }
+        let open = end + open;
+        let Some(close) = position(text, open, b')', MAX_LABEL_BYTES * MAX_COLUMNS) else {
+            continue;
+        };
+        let mut labels = [(0, 0); MAX_COLUMNS];
+        let columns = split(text, open + 1, close, b',', &mut labels);
+        let mut row = first;
+        while row < end
+            && let Some(next) = tuple(text, row, &labels, columns, visit)
+        {
+            row = next;
+        }
+        at = close;
     }
 }
 

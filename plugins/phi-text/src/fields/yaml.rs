@@ -15,9 +15,11 @@ pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
         if byte(text, at) != b' ' {
             continue;
         }
+        // `LastName  : Okafor`, as lists of properties are printed.
         let head = text
             .get(colon.saturating_sub(MAX_KEY_BYTES)..colon)
-            .unwrap_or_default();
+            .unwrap_or_default()
+            .trim_ascii_end();
         let len = head
             .iter()
             .rev()

@@ -102,6 +102,74 @@ fn names_in_brackets() {
 }
 
 #[test]
+fn statements_of_databases() {
+    sees(
+        "DECLARE @mrn varchar(20) = '12', @last_name nvarchar(max) = N'Poe'",
+        &["mrn=12", "last_name=Poe"],
+    );
+    sees("v_mrn CONSTANT VARCHAR2(10) := '12';", &["v_mrn=12"]);
+    sees(
+        "EXEC get_patient @MRN = '12', @DOB='1951-03-14'",
+        &["MRN=12"],
+    );
+    sees(
+        "WHERE p.last_name LIKE 'Poe%' AND p.mrn <> '12' AND x NOT ILIKE 'y'",
+        &["last_name=Poe", "mrn=12", "x=y"],
+    );
+    sees(
+        "WHERE UPPER(last_name) = UPPER('Poe') AND mrn = CAST('12' AS int)",
+        &["last_name=Poe", "mrn=12"],
+    );
+    sees("mrn BETWEEN '12' AND '14'", &["mrn=12", "mrn=14"]);
+    sees("mrn IN (N'12', N'13') AND 'z' < 'y'", &["mrn=12", "mrn=13"]);
+    sees(
+        "SELECT '12' AS mrn, 'Poe' AS \"last_name\"",
+        &["mrn=12", "last_name=Poe"],
+    );
+    sees("\\set last_name 'Poe'", &["last_name=Poe"]);
+    sees(
+        "FROM (VALUES ('12', 'Poe'), ('13', 'De Boer')) AS v(mrn, last_name)",
+        &["mrn=12", "last_name=Poe", "mrn=13", "last_name=De Boer"],
+    );
+    sees(
+        "COPY public.p (mrn, \"last_name\") FROM stdin;\n12\tPoe\n13\tDe Boer\n\\.\n14\tBea",
+        &["mrn=12", "last_name=Poe", "mrn=13", "last_name=De Boer"],
+    );
+    for text in [
+        "it's 'this' and 'that', isn't it",
+        "VALUES (?, 'x') -- 'y', as it is",
+        "f('a') = 'b'",
+    ] {
+        let found = fields(text);
+        assert!(found.is_empty() || found == ["f=b"], "{text}: {found:?}");
+    }
+}
+
+#[test]
+fn assignments_and_comparisons() {
+    sees(
+        "let mrn: &str = \"12\"; const lastName: string = 'Poe'; Dim ssn As String = \"34\"",
+        &["mrn=12", "lastName=Poe", "ssn=34"],
+    );
+    sees(
+        "mrn := \"12\"; if (p.last_name == 'Poe' && zip !== \"89301\")",
+        &["mrn=12", "p.last_name=Poe", "zip=89301"],
+    );
+    sees(
+        "last_name = De Boer\nPatient { LastName = Van Dyk, Mrn = 12 }",
+        &["last_name=De Boer", "LastName=Van Dyk", "Mrn=12"],
+    );
+    for text in [
+        "mrn == other && age >= 94",
+        "last_name == lastName",
+        "x <= '1'",
+        "fullname != 'pip'",
+    ] {
+        assert_eq!(fields(text), Vec::<String>::new(), "{text}");
+    }
+}
+
+#[test]
 fn tables_in_strings() {
     for text in [
         "{\"csv\":\"mrn,name,sex\n12,Ann,F\n13,Bea,F\"}",
@@ -130,4 +198,25 @@ fn each_cell_of_a_drawn_table_is_a_field() {
             "name=str", "mrn=i64", "name=Ann", "mrn=12", "name=Bea", "mrn=13"
         ]
     );
+}
+
+#[test]
+fn parts_of_forms_and_named_elements() {
+    sees(
+        "Content-Disposition: form-data; name=\"mrn\"\r\n\r\n12\r\n--X",
+        &["mrn=12"],
+    );
+    sees(
+        "<property name=\"mrn\" value=\"12\"/><param name=\"ssn\">34</param>",
+        &["mrn=12", "ssn=34"],
+    );
+    sees(
+        "<dict><key>mrn</key><string>12</string></dict>",
+        &["mrn=12"],
+    );
+    sees(
+        r#"{"mrn":{"S":"12"},"ssn":{"$numberLong":"34"},"zip":{"integerValue":"56"}}"#,
+        &["mrn=12", "ssn=34", "zip=56"],
+    );
+    sees("LastName  : De Boer\nmrn : 12", &["LastName=De Boer"]);
 }
