@@ -2,6 +2,7 @@
 //! checked: what looks like one is read as far as it goes.
 
 mod aligned;
+mod astm;
 mod banner;
 mod boxes;
 mod condition;
@@ -24,6 +25,7 @@ mod rows;
 mod subscript;
 mod table;
 mod typed;
+mod vcard;
 mod x12;
 mod yaml;
 

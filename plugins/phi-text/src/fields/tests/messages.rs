@@ -70,6 +70,42 @@ fn records_of_practices() {
 }
 
 #[test]
+fn messages_of_laboratory_devices() {
+    sees(
+        "H|\\^&|||Host\rP|1|12|||Doe^Ann||19620314|F\rO|1|S77||^^^GLU",
+        &[
+            "patient id=12",
+            "patient name=Doe^Ann",
+            "dob=19620314",
+            "specimen id=S77",
+        ],
+    );
+    let found = fields("P|x|12|||Doe\nO|a|b\n| P | 1 |");
+    assert!(
+        !found.iter().any(|seen| seen.starts_with("patient")),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn cards_of_address_books() {
+    sees(
+        "BEGIN:VCARD\r\nN;CHARSET=UTF-8:Doe;Ann;;;\r\nitem1.TEL;TYPE=cell:tel:+15551234\r\n\
+         ADR;TYPE=home:;;12 Elm St;Ely;NV;89301;USA\r\nBDAY:19620314\r\nEND:VCARD",
+        &[
+            "last name=Doe",
+            "first name=Ann",
+            "phone=+15551234",
+            "street=12 Elm St",
+            "address=Ely",
+            "zip=89301",
+            "dob=19620314",
+        ],
+    );
+    assert_eq!(fields("N:Doe;Ann\nTEL:12"), Vec::<String>::new());
+}
+
+#[test]
 fn patients_by_what_they_are_called() {
     for text in [
         r#"{"resourceType":"Patient","meta":{"versionId":"3","tag":[{"code":"a"}]},"id":"eX1"}"#,
