@@ -4,21 +4,26 @@
 mod aligned;
 mod astm;
 mod banner;
+mod bare;
 mod boxes;
+mod call;
 mod condition;
 mod copy;
 mod dicom;
 mod fhir;
+mod frame;
 mod gdt;
 mod header;
 mod hinted;
 mod hl7;
 mod json;
 mod keyed;
+mod keyword;
 mod lines;
 mod markup;
 mod ncpdp;
 mod object;
+mod option;
 mod pair;
 mod record;
 mod rows;
@@ -71,6 +76,7 @@ pub fn each(text: &[u8], visit: &mut Visit<'_>) {
     if signs.has(COLON) {
         hl7::listed(text, visit);
         yaml::each(text, visit);
+        bare::each(text, visit);
     }
     if signs.has(STAR) || signs.has(TILDE) {
         x12::each(text, visit);
@@ -84,6 +90,9 @@ pub fn each(text: &[u8], visit: &mut Visit<'_>) {
     }
     if signs.has(QUOTE) && signs.has(SQUARE) {
         rows::each(text, visit);
+    }
+    if chunk::next_double(text, 0, b'-').is_some() {
+        option::each(text, visit);
     }
     if signs.has(SQUARE) {
         subscript::each(text, visit);
@@ -99,6 +108,12 @@ pub fn each(text: &[u8], visit: &mut Visit<'_>) {
     }
     if signs.has(QUOTE) {
         condition::each(text, visit);
+    }
+    if signs.has(QUOTE) && signs.has(BRACKET) {
+        call::each(text, visit);
+    }
+    if signs.has(QUOTE) && (signs.has(BRACKET) || signs.has(COLON)) {
+        keyword::each(text, visit);
     }
     if signs.has(BRACKET) && (signs.has(QUOTE) || signs.has(SQUARE)) {
         dicom::each(text, visit);
@@ -124,6 +139,7 @@ pub fn each(text: &[u8], visit: &mut Visit<'_>) {
         bars: signs.has(PIPE),
         tabs: signs.has(TAB),
         brackets: signs.has(BRACKET),
+        gaps: has_gaps,
     };
     lines::each(text, has, visit);
 }

@@ -1,6 +1,6 @@
 //! Formats whose fields have lines of their own: one walk over the lines of a text for all of them.
 
-use super::{Visit, astm, copy, gdt, record, vcard};
+use super::{Visit, astm, copy, frame, gdt, record, vcard};
 use crate::chunk;
 
 /// What a text has that some of the formats need.
@@ -9,18 +9,23 @@ pub(super) struct Has {
     pub(super) bars: bool,
     pub(super) tabs: bool,
     pub(super) brackets: bool,
+    pub(super) gaps: bool,
 }
 
 pub(super) fn each(text: &[u8], has: Has, visit: &mut Visit<'_>) {
     let mut gdt = gdt::Reader::default();
     let mut vcard = vcard::Reader::default();
     let mut copy = copy::Reader::default();
+    let mut frame = frame::Reader::default();
     let mut record = record::Reader::default();
     let mut at = 0;
     while at < text.len() {
         let end = chunk::next_of(text, at, [b'\n', b'\r']).unwrap_or(text.len());
         gdt.line(text, at, end, visit);
         vcard.line(text, at, end, visit);
+        if has.gaps {
+            frame.line(text, at, end, visit);
+        }
         if has.tabs && has.brackets {
             copy.line(text, at, end, visit);
         }

@@ -10,7 +10,7 @@ pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
     let mut from = 0;
     while let Some(sign) = chunk::next_of(text, from, [b':', b'>']) {
         from = sign + 1;
-        let value = skip_space(text, from);
+        let value = behind_wrapper(text, skip_space(text, from));
         if !matches!(byte(text, value), b'"' | b'\'') {
             continue;
         }
@@ -30,6 +30,35 @@ pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
         }
     }
 }
+
+/// Where the value begins that something is around which only says that it is there, or what it is:
+/// `Some("Doe")`, `Some(Mrn("60417"))`, `<<"Doe">>`.
+fn behind_wrapper(text: &[u8], mut at: usize) -> usize {
+    for _ in 0..MAX_WRAPPERS {
+        let rest = text.get(at..).unwrap_or_default();
+        let wrapper = WRAPPERS.iter().find(|known| rest.starts_with(known));
+        at += wrapper.map_or(0, |wrapper| wrapper.len());
+    }
+    at
+}
+
+const MAX_WRAPPERS: usize = 2;
+const WRAPPERS: [&[u8]; 14] = [
+    b"Some(",
+    b"Just ",
+    b"Ok(",
+    b"String::from(",
+    b"Mrn(",
+    b"MRN(",
+    b"Name(",
+    b"PatientId(",
+    b"NumberInt(",
+    b"NumberLong(",
+    b"NumberDecimal(",
+    b"ISODate(",
+    b"new Date(",
+    b"<<",
+];
 
 /// Where the name ends before the sign at `at`.
 fn behind_name(text: &[u8], mut at: usize) -> usize {

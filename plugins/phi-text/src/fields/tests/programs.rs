@@ -170,6 +170,85 @@ fn assignments_and_comparisons() {
 }
 
 #[test]
+fn calls() {
+    sees(
+        "p.setLastName(\"Poe\"); Patient.builder().mrn(\"12\").build(); p.put('ssn', '34')",
+        &["LastName=Poe", "mrn=12", "ssn=34"],
+    );
+    sees(
+        "expect(p.lastName).toBe('Poe'); assertThat(p.getMrn()).isEqualTo(\"12\")",
+        &["lastName=Poe", "Mrn=12"],
+    );
+    for text in ["print(\"Poe\")", "t('last_name', 'Last')", "settle(\"x\")"] {
+        assert_eq!(fields(text), Vec::<String>::new(), "{text}");
+    }
+}
+
+#[test]
+fn options_of_commands() {
+    sees(
+        "./load --last-name Poe --patient-id \"12\" --x_y 3",
+        &["last-name=Poe", "patient-id=12", "x_y=3"],
+    );
+    for text in [
+        "--last-name and --first-name",
+        "a--last-name Poe",
+        "-- last-name Poe",
+    ] {
+        assert_eq!(fields(text), Vec::<String>::new(), "{text}");
+    }
+}
+
+#[test]
+fn keywords_and_numbered_answers() {
+    sees(
+        "{:patient/mrn \"12\" :dob #inst \"1951-03-14\"} (last-name \"Poe\")",
+        &["mrn=12", "dob=1951-03-14", "last-name=Poe"],
+    );
+    sees(
+        "1) \"mrn\"\n2) \"12\"\n3) \"last_name\"\n4) \"Poe\"",
+        &["mrn=12", "last_name=Poe"],
+    );
+    let found = fields("1) \"a\"\n2) \"mrn\"\n3) \"12\"\n and \"b\" \"c\"");
+    assert!(!found.contains(&"mrn=12".to_owned()), "{found:?}");
+}
+
+#[test]
+fn objects_without_quotes() {
+    for text in [
+        "{LastName:De Boer MRN:12 Sex:F}",
+        "{LastName: De Boer, MRN: 12}",
+        "map[LastName:De Boer MRN:12]",
+    ] {
+        sees(text, &["LastName=De Boer", "MRN=12"]);
+    }
+    sees(
+        "{ mrn: Some(\"12\"), last_name: Some(\"Poe\") }",
+        &["mrn=12", "last_name=Poe"],
+    );
+    for text in [
+        "{lastName: String, mrn: number}",
+        "{lastName: getName(), mrn: x.y}",
+        "{lastName: Joi.String}",
+    ] {
+        assert_eq!(fields(text), Vec::<String>::new(), "{text}");
+    }
+}
+
+#[test]
+fn frames_as_they_are_printed() {
+    for text in [
+        "  last_name   mrn\n0       Poe    12\n1    Miller    13\n",
+        "    mrn last_name sex\n1    12       Poe   F\n",
+        "  <x>\n    mrn last_name\n  <dbl> <chr>    \n1    12 Poe      \n",
+    ] {
+        sees(text, &["mrn=12", "last_name=Poe"]);
+    }
+    let found = fields("we went  to see\n1 of them  for it\n");
+    assert!(found.is_empty(), "{found:?}");
+}
+
+#[test]
 fn tables_in_strings() {
     for text in [
         "{\"csv\":\"mrn,name,sex\n12,Ann,F\n13,Bea,F\"}",
