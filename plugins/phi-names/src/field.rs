@@ -138,7 +138,10 @@ pub fn find_value(text: &str, label: &[u8], start: usize, end: usize, findings: 
         Some(field) => *field,
         None if is_nm1(label) => Field::Name,
         None if is_coded_person(label, value) => Field::Coded,
-        None => return,
+        None => match owned(label) {
+            Some(field) => field,
+            None => return,
+        },
     };
     let said = &*unquoted(value);
     match field {
@@ -206,6 +209,28 @@ pub fn find_value(text: &str, label: &[u8], start: usize, end: usize, findings: 
             }
         }
     }
+}
+
+/// What a label is about that says whose it is, or what it is in a program: `v_last_name`, `memberLastName`. Only what
+/// nothing but people have counts.
+fn owned(label: &[u8]) -> Option<Field> {
+    /// What has names of families and is no person.
+    const THINGS: [&[u8]; 4] = [b"font", b"file", b"host", b"domain"];
+    let is_border = |pair: &[u8]| matches!(pair, [b'_' | b'.' | b'-', _]);
+    let is_hump = |pair: &[u8]| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase();
+    let at = label
+        .windows(2)
+        .position(|pair| is_border(pair) || is_hump(pair))?;
+    let (owner, rest) = label.split_at_checked(at + 1)?;
+    let owner = match owner {
+        [owner @ .., b'_' | b'.' | b'-'] => owner,
+        owner => owner,
+    };
+    if THINGS.iter().any(|thing| owner.eq_ignore_ascii_case(thing)) {
+        return None;
+    }
+    let field = *FIELDS.get(rest)?;
+    matches!(field, Field::Name | Field::Zip).then_some(field)
 }
 
 /// `12 maple street`, `Springfield`, `62704`; no `billing` and no `127.0.0.1:8080`.
@@ -293,10 +318,21 @@ fn name(value: &str, start: usize, score: u16, findings: &mut Vec<Finding>) {
         && !unquoted(value)
             .contains(|sign: char| sign.is_ascii_digit() || "{}[]<>=_/\\".contains(sign))
         && !is_nobody(value)
+        && !is_label(value)
         && !is_code(value);
     if is_name {
         findings.push(Finding::new(NAME, start, start + value.len(), score));
     }
+}
+
+/// `Family name`, `last_name`, `mrn`: what a form or a program calls the field itself, or another one.
+fn is_label(value: &str) -> bool {
+    let last = value.rsplit([' ', '_', '-']).next().unwrap_or(value);
+    let is_fact = FACTS.get(value.as_bytes()) == Some(&Fact::Sure);
+    // Some are called Born.
+    is_fact && !value.eq_ignore_ascii_case("born")
+        || last.eq_ignore_ascii_case("name")
+        || last.eq_ignore_ascii_case("names")
 }
 
 /// Words with capitals and the particles between them: no sentence has as many.
@@ -439,6 +475,9 @@ fn is_nobody(value: &str) -> bool {
         "female",
         "self",
         "other",
+        "required",
+        "optional",
+        "invalid",
     ]
     .iter()
     .any(|word| value.eq_ignore_ascii_case(word))

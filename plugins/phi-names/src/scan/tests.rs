@@ -8,6 +8,7 @@ use crate::{Names, Plugin};
 
 mod abroad;
 mod charts;
+mod formats;
 mod haste;
 mod shorthand;
 mod things;

@@ -13,6 +13,7 @@ mod charts;
 mod codes;
 mod dates;
 mod days;
+mod formats;
 mod labels;
 mod places;
 mod programs;
