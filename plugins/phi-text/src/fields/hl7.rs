@@ -127,11 +127,12 @@ pub(super) fn of_path<'l>(label: &'l mut [u8; LABEL_BYTES], path: &[u8]) -> Opti
         && rest
             .iter()
             .all(|byte| byte.is_ascii_digit() || *byte == b'.');
-    let number = rest
-        .iter()
-        .take(digits)
-        .fold(0, |number, digit| number * 10 + usize::from(digit - b'0'));
-    is_path.then(|| numbered(label, name, number))
+    // Behind any other sign there may be more digits than a number has.
+    is_path.then(|| {
+        let digits = rest.iter().take(digits);
+        let number = digits.fold(0, |number, digit| number * 10 + usize::from(digit - b'0'));
+        numbered(label, name, number)
+    })
 }
 
 /// `PID-19: 412679083`, `PID-5.1: DOE`: lists of fields with what is in them, up to the end of the line.

@@ -328,6 +328,11 @@ fn fields_of_messages_are_known_by_their_paths() {
     sees(r#"{"PID.3":{"PID.3.1":"12"}}"#, &["PID-3=12"]);
     sees("PID-19: 12\nPID-5.1: Doe", &["PID-19=12", "PID-5=Doe"]);
     sees("parsed [PID|1||12^^^H]", &["PID-3=12^^^H]"]);
+    sees("PID_1234567890123456789012: 12\nmrn=1", &["mrn=1"]);
+    sees(
+        "PID_1234567890123456789012=12",
+        &["PID_1234567890123456789012=12"],
+    );
     for text in ["RAPID-19: 12", "PID_: 12", "EPID.3=12", "note-3: 12"] {
         let found = fields(text);
         assert!(
