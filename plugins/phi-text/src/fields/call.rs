@@ -1,5 +1,5 @@
 //! Values that calls of programs have a name for: `setLastName("Doe")`, `.mrn("60417")`, `put("mrn", "60417")`,
-//! `expect(patient.mrn).toBe("60417")`.
+//! `expect(patient.mrn).toBe("60417")`; and lists of pairs, `[('mrn', '60417')]`.
 
 use super::json::{skip_space, string};
 use super::{MAX_LABEL_BYTES, Visit, is_label};
@@ -53,7 +53,8 @@ pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
             .get(open.saturating_sub(MAX_LABEL_BYTES)..open)
             .unwrap_or_default();
         let name = last_name(head);
-        if is_one_of(name, &SETTERS) {
+        // Pairs of a list have no name: `[('mrn', '60417'), …]`.
+        if is_one_of(name, &SETTERS) || name.is_empty() && opens_pair(head) {
             named(text, (start, end), after, visit);
             continue;
         }
@@ -67,6 +68,11 @@ pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
             visit(label, start, end);
         }
     }
+}
+
+/// Whether a bracket that `head` stands before is that of an item of a list.
+fn opens_pair(head: &[u8]) -> bool {
+    matches!(head.trim_ascii_end().last(), Some(b'[' | b','))
 }
 
 /// `put("mrn", "60417")`

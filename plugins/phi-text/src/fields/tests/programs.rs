@@ -179,6 +179,10 @@ fn calls() {
         "expect(p.lastName).toBe('Poe'); assertThat(p.getMrn()).isEqualTo(\"12\")",
         &["lastName=Poe", "Mrn=12"],
     );
+    sees(
+        "[('mrn', '12'), ('last_name', 'Poe')]",
+        &["mrn=12", "last_name=Poe"],
+    );
     for text in ["print(\"Poe\")", "t('last_name', 'Last')", "settle(\"x\")"] {
         assert_eq!(fields(text), Vec::<String>::new(), "{text}");
     }
