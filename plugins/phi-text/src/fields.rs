@@ -27,6 +27,7 @@ mod option;
 mod pair;
 mod record;
 mod rows;
+mod signs;
 mod subscript;
 mod table;
 mod typed;
@@ -34,7 +35,11 @@ mod vcard;
 mod x12;
 mod yaml;
 
-use crate::chunk;
+use signs::{
+    BOX, BRACKET, CALL, CLOSE, CODE, COLON, COMMA, DASHES, ELEMENT, EQUALS, GAP, HINT, HUMP, LINE,
+    MARK, NUMBERED, OBJECT, OPEN, PIPE, QUOTE, ROW, SEGMENT, SEMICOLON, SPACED, SQUARE, STRING,
+    Signs, TAB, TAG,
+};
 
 pub use keyed::{MAX_KEYS, keyed};
 
@@ -70,155 +75,77 @@ pub fn each(text: &[u8], visit: &mut Visit<'_>) {
         }
     };
     let signs = Signs::of(text);
-    if signs.has(PIPE) {
-        hl7::each(text, visit);
+    for (needs, read) in READERS {
+        if signs.have(needs) {
+            read(text, visit);
+        }
     }
-    if signs.has(COLON) {
-        hl7::listed(text, visit);
-        yaml::each(text, visit);
-        bare::each(text, visit);
-    }
-    if signs.has(STAR) || signs.has(TILDE) {
-        x12::each(text, visit);
-    }
-    if signs.has(QUOTE) && (signs.has(COLON) || signs.has(EQUALS) && signs.has(CLOSE)) {
-        json::each(text, visit);
-        object::each(text, visit);
-    }
-    if signs.has(MARK) {
-        ncpdp::each(text, visit);
-    }
-    if signs.has(QUOTE) && signs.has(SQUARE) {
-        rows::each(text, visit);
-    }
-    if chunk::next_double(text, 0, b'-').is_some() {
-        option::each(text, visit);
-    }
-    if signs.has(SQUARE) {
-        subscript::each(text, visit);
-    }
-    if signs.has(BRACKET) {
-        hinted::each(text, visit);
-    }
-    if signs.has(EQUALS) || signs.has(OPEN) && signs.has(CLOSE) {
-        pair::each(text, visit);
-    }
-    if signs.has(OPEN) && signs.has(CLOSE) {
-        markup::each(text, visit);
-    }
-    if signs.has(QUOTE) {
-        condition::each(text, visit);
-    }
-    if signs.has(QUOTE) && signs.has(BRACKET) {
-        call::each(text, visit);
-    }
-    if signs.has(QUOTE) && (signs.has(BRACKET) || signs.has(COLON)) {
-        keyword::each(text, visit);
-    }
-    if signs.has(BRACKET) && (signs.has(QUOTE) || signs.has(SQUARE)) {
-        dicom::each(text, visit);
-    }
-    if signs.has(PIPE) {
-        banner::each(text, visit);
-    }
-    let has_gaps = chunk::next_double(text, 0, b' ').is_some();
-    if signs.has(LINE) && has_gaps {
-        aligned::each(text, visit);
-    }
-    let may_be_table = signs.has(PIPE)
-        || signs.has(TAB) && signs.has(LINE)
-        || signs.has(SEMICOLON) && signs.has(LINE)
-        || signs.has(COMMA) && (signs.has(LINE) || signs.has(BRACKET));
-    if may_be_table {
-        table::each(text, visit);
-    }
-    if signs.has(LINE) {
-        boxes::each(text, visit);
-    }
-    let has = lines::Has {
-        bars: signs.has(PIPE),
-        tabs: signs.has(TAB),
-        brackets: signs.has(BRACKET),
-        gaps: has_gaps,
-    };
-    lines::each(text, has, visit);
+    lines::each(text, signs, visit);
 }
 
-/// Which signs a text has at all: most have too few to be structured.
-#[derive(Clone, Copy)]
-struct Signs(u16);
+/// Reads the fields of one format in a text.
+type Read = fn(&[u8], &mut Visit<'_>);
 
-const PIPE: u16 = 1;
-const STAR: u16 = 1 << 1;
-const TILDE: u16 = 1 << 2;
-const QUOTE: u16 = 1 << 3;
-const COLON: u16 = 1 << 4;
-const EQUALS: u16 = 1 << 5;
-const OPEN: u16 = 1 << 6;
-const CLOSE: u16 = 1 << 7;
-const COMMA: u16 = 1 << 8;
-const TAB: u16 = 1 << 9;
-const LINE: u16 = 1 << 10;
-const BRACKET: u16 = 1 << 11;
-const SQUARE: u16 = 1 << 12;
-const MARK: u16 = 1 << 13;
-const SEMICOLON: u16 = 1 << 14;
-
-const SIGNS: [u16; 256] = {
-    let mut signs = [0; 256];
-    signs[b'|' as usize] = PIPE;
-    signs[b'*' as usize] = STAR;
-    signs[b'~' as usize] = TILDE;
-    signs[b'"' as usize] = QUOTE;
-    signs[b'\'' as usize] = QUOTE;
-    signs[b':' as usize] = COLON;
-    signs[b'=' as usize] = EQUALS;
-    signs[b'<' as usize] = OPEN | MARK;
-    signs[b'>' as usize] = CLOSE;
-    signs[b',' as usize] = COMMA;
-    signs[b'\t' as usize] = TAB;
-    signs[b'\n' as usize] = LINE;
-    signs[b'\r' as usize] = LINE;
-    signs[b'(' as usize] = BRACKET;
-    signs[b')' as usize] = BRACKET;
-    signs[b'[' as usize] = SQUARE;
-    signs[b';' as usize] = SEMICOLON;
-    signs[b'^' as usize] = MARK;
-    signs[b'\\' as usize] = MARK;
-    signs[0x1c] = MARK;
-    signs[0xe2] = MARK;
-    signs
-};
-
-impl Signs {
-    fn of(text: &[u8]) -> Self {
-        let sign = |byte: &u8| SIGNS.get(usize::from(*byte)).copied().unwrap_or_default();
-        // Several at a time: see `chunk`.
-        let (chunks, rest) = text.as_chunks::<8>();
-        let mut signs = 0;
-        for [a, b, c, d, e, f, g, h] in chunks {
-            signs |= sign(a) | sign(b) | sign(c) | sign(d);
-            signs |= sign(e) | sign(f) | sign(g) | sign(h);
-        }
-        for byte in rest {
-            signs |= sign(byte);
-        }
-        Self(signs)
-    }
-
-    const fn has(self, sign: u16) -> bool {
-        self.0 & sign != 0
-    }
-}
+/// Who reads what, in this order: a text without one of each of these signs has no field of the format.
+const READERS: [(&[u32], Read); 22] = [
+    (&[SEGMENT], hl7::each),
+    (&[NUMBERED, CODE], hl7::listed),
+    (&[COLON, HUMP], yaml::each),
+    (&[COLON, OBJECT], bare::each),
+    (&[ELEMENT], x12::each),
+    (&[QUOTE, COLON | EQUALS, COLON | CLOSE], json::each),
+    (&[QUOTE, COLON | EQUALS, COLON | CLOSE], object::each),
+    (&[MARK], ncpdp::each),
+    (&[QUOTE, SQUARE], rows::each),
+    (&[DASHES], option::each),
+    (&[SQUARE, EQUALS | OPEN | BRACKET], subscript::each),
+    (&[HINT], hinted::each),
+    (&[EQUALS | OPEN, EQUALS | CLOSE], pair::each),
+    (&[ROW, CLOSE], markup::each),
+    (&[STRING], condition::each),
+    (&[CALL], call::each),
+    (&[SPACED, BRACKET | COLON], keyword::each),
+    (&[TAG, COMMA, QUOTE | SQUARE], dicom::each),
+    (&[PIPE], banner::each),
+    (&[LINE, GAP], aligned::each),
+    (
+        &[
+            PIPE | TAB | SEMICOLON | COMMA,
+            PIPE | LINE | COMMA,
+            PIPE | LINE | BRACKET,
+        ],
+        table::each,
+    ),
+    (&[LINE, BOX], boxes::each),
+];
 
 /// Whether `label` can be one: short, and begins with a letter.
 fn is_label(label: &[u8]) -> bool {
     label.len() <= MAX_LABEL_BYTES
         && label.first().is_some_and(u8::is_ascii_alphabetic)
-        && label
-            .iter()
-            .all(|byte| byte.is_ascii_alphanumeric() || b" _-.#/:()[]@".contains(byte))
+        && label.iter().all(|byte| is_of_label(*byte))
 }
+
+fn is_of_label(byte: u8) -> bool {
+    OF_LABEL.get(usize::from(byte)) == Some(&true)
+}
+
+/// Which bytes labels have.
+const OF_LABEL: [bool; 256] = {
+    let mut of_label = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        of_label[byte] = (byte as u8).is_ascii_alphanumeric();
+        byte += 1;
+    }
+    let signs = b" _-.#/:()[]@";
+    let mut at = 0;
+    while at < signs.len() {
+        of_label[signs[at] as usize] = true;
+        at += 1;
+    }
+    of_label
+};
 
 /// Where a value begins and ends without white space and quotes around it; nothing where none is left.
 fn trimmed(text: &[u8], mut start: usize, mut end: usize) -> Option<(usize, usize)> {

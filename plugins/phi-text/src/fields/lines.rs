@@ -1,38 +1,44 @@
 //! Formats whose fields have lines of their own: one walk over the lines of a text for all of them.
 
+use super::signs::{BRACKET, CARD, GAP, INNER_TAB, LEAD, PIPE, SEGMENT, Signs, TAB};
 use super::{Visit, astm, copy, frame, gdt, record, vcard};
 use crate::chunk;
 
-/// What a text has that some of the formats need.
-#[derive(Clone, Copy)]
-pub(super) struct Has {
-    pub(super) bars: bool,
-    pub(super) tabs: bool,
-    pub(super) brackets: bool,
-    pub(super) gaps: bool,
-}
-
-pub(super) fn each(text: &[u8], has: Has, visit: &mut Visit<'_>) {
-    let mut gdt = gdt::Reader::default();
-    let mut vcard = vcard::Reader::default();
-    let mut copy = copy::Reader::default();
-    let mut frame = frame::Reader::default();
-    let mut record = record::Reader::default();
+/// Visits the fields of those formats whose signs the text has.
+pub(super) fn each(text: &[u8], signs: Signs, visit: &mut Visit<'_>) {
+    let mut gdt = signs.have(&[LEAD]).then(gdt::Reader::default);
+    let mut vcard = signs.have(&[CARD]).then(vcard::Reader::default);
+    let mut frame = signs.have(&[GAP, LEAD]).then(frame::Reader::default);
+    let mut copy = signs.have(&[TAB, BRACKET]).then(copy::Reader::default);
+    let has_astm = signs.have(&[SEGMENT]);
+    let mut record = signs
+        .have(&[PIPE | INNER_TAB])
+        .then(record::Reader::default);
+    let has_any = has_astm
+        || gdt.is_some()
+        || vcard.is_some()
+        || frame.is_some()
+        || copy.is_some()
+        || record.is_some();
     let mut at = 0;
-    while at < text.len() {
+    while has_any && at < text.len() {
         let end = chunk::next_of(text, at, [b'\n', b'\r']).unwrap_or(text.len());
-        gdt.line(text, at, end, visit);
-        vcard.line(text, at, end, visit);
-        if has.gaps {
+        if let Some(gdt) = &mut gdt {
+            gdt.line(text, at, end, visit);
+        }
+        if let Some(vcard) = &mut vcard {
+            vcard.line(text, at, end, visit);
+        }
+        if let Some(frame) = &mut frame {
             frame.line(text, at, end, visit);
         }
-        if has.tabs && has.brackets {
+        if let Some(copy) = &mut copy {
             copy.line(text, at, end, visit);
         }
-        if has.bars {
+        if has_astm {
             astm::line(text, at, end, visit);
         }
-        if has.bars || has.tabs {
+        if let Some(record) = &mut record {
             record.line(text, at, end, visit);
         }
         let is_pair = text.get(end..end + 2) == Some(b"\r\n");
