@@ -13,16 +13,16 @@ pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
     let mut header: Option<Header> = None;
     // Where the line of the gap begins, and where the one would that goes on with the table.
     let (mut line, mut next) = (0, 0);
+    let mut cells = [(0, 0); MAX_COLUMNS];
     let mut at = 0;
     while let Some(gap) = chunk::next_double(text, at, b' ') {
+        if gap == 0 || byte_before(text, gap) == b'\n' {
+            // What is indented is no table yet.
+            at = skip_spaces(text, gap);
+            continue;
+        }
         while let Some(end) = chunk::next_of(text.get(..gap).unwrap_or_default(), line, [b'\n']) {
             line = end + 1;
-        }
-        let first = skip_spaces(text, line);
-        if first > gap {
-            // What is indented is no table yet.
-            at = first;
-            continue;
         }
         let end = chunk::next_of(text, gap, [b'\n']).unwrap_or(text.len());
         let between = text.get(next..line).unwrap_or_default().trim_ascii_end();
@@ -38,7 +38,6 @@ pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
         if header.is_none() && ENDS.contains(&byte_before(text, gap)) {
             continue;
         }
-        let mut cells = [(0, 0); MAX_COLUMNS];
         let count = split(text, line, end, &mut cells);
         match &header {
             Some(header) => header.row(text, line, &cells, count, visit),

@@ -1,7 +1,8 @@
 //! The first row of a table: which of its cells are labels, and which only number or decorate. Shared by tables of all
 //! kinds; reads no values.
 
-use super::{MAX_LABEL_BYTES, is_edge};
+use super::{MAX_LABEL_BYTES, is_edge, is_of_label};
+use crate::chunk;
 use crate::text::{byte, is_word};
 
 /// Columns of one table; those behind it have no label.
@@ -15,7 +16,7 @@ pub(super) type Cells = [(usize, usize); MAX_COLUMNS];
 
 /// Labels of the columns of one table.
 pub(super) struct Labels {
-    cells: Box<Cells>,
+    cells: Box<[(usize, usize)]>,
     pub(super) count: usize,
     /// Whether every cell with a word is a label.
     pub(super) is_whole: bool,
@@ -30,7 +31,7 @@ impl Labels {
             *cell = bare(text, cell.0, cell.1).unwrap_or_default();
             let label = text.get(cell.0..cell.1).unwrap_or_default();
             // A line of JSON is none: `"minimal": ["PatientID", "PatientName"],`.
-            if label.windows(2).any(|pair| pair == b"\":") {
+            if label.contains(&b'"') && label.windows(2).any(|pair| pair == b"\":") {
                 return None;
             }
             if !label.iter().any(|byte| is_word(*byte)) {
@@ -56,7 +57,7 @@ impl Labels {
             .filter(|edge| cells.get(**edge) == Some(&(0, 0)))
             .count();
         (labels >= 2 && labels + MAX_UNLABELLED + empty >= count).then(|| Self {
-            cells: Box::new(*cells),
+            cells: cells.iter().copied().take(count).collect(),
             count,
             is_whole,
         })
@@ -64,25 +65,24 @@ impl Labels {
 
     /// The label of the column; nothing where it has none.
     pub(super) fn of<'t>(&self, text: &'t [u8], column: usize) -> Option<&'t [u8]> {
-        let (start, end) = *self.cells.get(column).filter(|_| column < self.count)?;
+        let (start, end) = *self.cells.get(column)?;
         text.get(start..end).filter(|label| !label.is_empty())
     }
 
     /// Where the labels stand.
     pub(super) fn places(&self) -> impl Iterator<Item = (usize, usize)> {
-        self.cells.iter().copied().take(self.count)
+        self.cells.iter().copied()
     }
 }
 
 /// Whether `label` can be the label of a column: few words that begin with a letter.
 fn is_column(label: &[u8]) -> bool {
-    let words = label.split(|byte| *byte == b' ').count();
     label.len() <= MAX_LABEL_BYTES / 2
-        && words <= MAX_WORDS
         && label.first().is_some_and(u8::is_ascii_alphabetic)
+        && chunk::count(label, b' ') < MAX_WORDS
         && label
             .iter()
-            .all(|byte| is_word(*byte) || b" _-.#/:()[]@%'?+&".contains(byte))
+            .all(|byte| is_of_label(*byte) || *byte >= 0x80 || b"%'?+&".contains(byte))
 }
 
 /// Whether a cell has words and is no value: a header may have one that no label looks like.
@@ -119,6 +119,11 @@ pub(super) fn bare(text: &[u8], mut start: usize, mut end: usize) -> Option<(usi
 
 /// Whether a line only divides others: `---+---`, `|:--|--:|`, `=== ===`.
 pub(super) fn is_rule(line: &[u8]) -> bool {
-    line.iter().all(|byte| b"-+=|: \t\r".contains(byte))
-        && line.windows(2).any(|pair| matches!(pair, b"--" | b"=="))
+    let is_of_rule = |byte: &u8| {
+        matches!(
+            byte,
+            b'-' | b'+' | b'=' | b'|' | b':' | b' ' | b'\t' | b'\r'
+        )
+    };
+    line.iter().all(is_of_rule) && line.windows(2).any(|pair| matches!(pair, b"--" | b"=="))
 }

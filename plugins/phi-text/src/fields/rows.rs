@@ -21,9 +21,9 @@ const NAMES: [&[u8]; 7] = [
 
 pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
     let mut header: Option<Labels> = None;
+    let mut cells = [(0, 0); MAX_COLUMNS];
     let mut at = 0;
     while let Some(open) = chunk::next_of(text, at, [b'[']) {
-        let mut cells = [(0, 0); MAX_COLUMNS];
         let Some((count, end)) = flat(text, open, &mut cells) else {
             at = open + 1;
             continue;
@@ -82,7 +82,7 @@ fn flat(text: &[u8], open: usize, cells: &mut Cells) -> Option<(usize, usize)> {
             let len = rest
                 .iter()
                 .take(MAX_BARE_BYTES)
-                .position(|byte| b",[]{}\n\"".contains(byte))?;
+                .position(|byte| matches!(byte, b',' | b'[' | b']' | b'{' | b'}' | b'\n' | b'"'))?;
             if len == 0 {
                 return None;
             }

@@ -19,10 +19,26 @@ pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
     /// Bytes that are passed over together where all are letters and spaces, as most are.
     const BYTES: usize = 8;
     let sign = |byte: &u8| TABLE_SIGNS.get(usize::from(*byte)).copied();
-    let mut lines = Lines::default();
+    let mut lines = Lines {
+        start: 0,
+        counts: [0; SEPARATORS.len()],
+        quoted: false,
+        is_inside: false,
+        headers: Default::default(),
+        has_tuple: false,
+        cells: [(0, 0); MAX_COLUMNS],
+    };
     let mut take = |at: usize, bytes: &[u8]| {
-        for (index, sign) in bytes.iter().filter_map(sign).enumerate() {
-            lines.take(text, at + index, sign, visit);
+        let signs = bytes.iter().filter_map(sign).enumerate();
+        let mut here = signs.fold(0, |here, (bit, sign)| {
+            here | u32::from(sign != NO_SIGN) << bit
+        });
+        while here != 0 {
+            let index = here.trailing_zeros() as usize;
+            if let Some(sign) = bytes.get(index).and_then(sign) {
+                lines.take(text, at + index, sign, visit);
+            }
+            here &= here - 1;
         }
     };
     let (chunks, rest) = text.as_chunks::<BYTES>();
@@ -34,7 +50,7 @@ pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
     }
     take(text.len() - rest.len(), rest);
     lines.end(text, text.len(), visit);
-    if lines.has_tuple {
+    if lines.has_tuple && find(text, 0, VALUES).is_some() {
         inserts(text, visit);
         named_rows(text, visit);
     }
@@ -42,7 +58,6 @@ pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
 
 /// The line that is read, and what those before it are for each separator. A line of labels has lines of as many cells
 /// below it, until one has not as many.
-#[derive(Default)]
 struct Lines {
     start: usize,
     /// How many of each separator the line has so far.
@@ -53,6 +68,8 @@ struct Lines {
     headers: [Header; SEPARATORS.len()],
     /// Whether `(` follows a word that ends with `e` or `s`, as `VALUES (` does.
     has_tuple: bool,
+    /// Room for the cells of one line.
+    cells: Cells,
 }
 
 #[derive(Default)]
@@ -90,18 +107,18 @@ impl Lines {
     /// Takes the sign at `at` in.
     fn take(&mut self, text: &[u8], at: usize, sign: u8, visit: &mut Visit<'_>) {
         match sign {
-            NO_SIGN => {}
             QUOTE => self.quote(text, at, visit),
             // Where a line ends with both, the second one ends it.
             LINE if byte(text, at) == b'\r' && byte(text, at + 1) == b'\n' => {}
             LINE if self.quoted && closes(text, at) => {}
             LINE => self.end(text, at, visit),
+            BRACKET if self.has_tuple => {}
             BRACKET => {
                 let head = text
                     .get(at.saturating_sub(8)..at)
                     .unwrap_or_default()
                     .trim_ascii_end();
-                self.has_tuple |= matches!(head, [.., b'e' | b'E', b's' | b'S']);
+                self.has_tuple = matches!(head, [.., b'e' | b'E', b's' | b'S']);
             }
             column => {
                 let count = self.counts.get_mut(usize::from(column));
@@ -133,7 +150,7 @@ impl Lines {
         for (separator, (header, count)) in SEPARATORS.into_iter().zip(headers) {
             let is_open = !matches!(header, Header::None);
             if count > 0 || is_open {
-                header.next(text, line, separator, count + 1, visit);
+                header.next(text, (line, separator, count + 1), &mut self.cells, visit);
             }
         }
         self.start = end + 1;
@@ -192,9 +209,8 @@ impl Header {
     fn next(
         &mut self,
         text: &[u8],
-        line: (usize, usize),
-        separator: u8,
-        columns: usize,
+        (line, separator, columns): ((usize, usize), u8, usize),
+        cells: &mut Cells,
         visit: &mut Visit<'_>,
     ) {
         let columns = columns.min(MAX_COLUMNS);
@@ -213,15 +229,16 @@ impl Header {
         };
         if let (Some(above), Some(next)) = (above, next)
             && above.columns == next.columns
-            && let Some(labels) = read_header(text, above.place, separator)
+            && let Some(labels) = read_header(text, above.place, separator, cells)
         {
             let is_header = !labels.is_whole
-                && read_header(text, next.place, separator).is_some_and(|labels| labels.is_whole);
+                && read_header(text, next.place, separator, cells)
+                    .is_some_and(|labels| labels.is_whole);
             if is_header {
                 *self = Self::Line(next);
                 return;
             }
-            row(text, &labels, next.place, separator, visit);
+            row(text, &labels, (next.place, separator), cells, visit);
             *self = Self::Labels(Table {
                 labels,
                 odd: 0,
@@ -234,13 +251,14 @@ impl Header {
             Self::Labels(table)
                 if table.labels.count == columns
                     && table.odd > 0
-                    && read_header(text, line, separator).is_some_and(|labels| labels.is_whole) =>
+                    && read_header(text, line, separator, cells)
+                        .is_some_and(|labels| labels.is_whole) =>
             {
                 *self = next.map_or(Self::None, Self::Line);
             }
             Self::Labels(table) if table.labels.count == columns => {
                 (table.odd, table.last) = (0, None);
-                row(text, &table.labels, line, separator, visit);
+                row(text, &table.labels, (line, separator), cells, visit);
             }
             Self::Labels(table) if table.odd < MAX_ODD && table.labels.count >= WIDE => {
                 (table.odd, table.last) = (table.odd + 1, next);
@@ -271,13 +289,23 @@ const TABLE_SIGNS: [u8; 256] = {
 };
 
 /// The labels of a line where every cell can be one.
-fn read_header(text: &[u8], (start, end): (usize, usize), separator: u8) -> Option<Labels> {
-    let mut cells = [(0, 0); MAX_COLUMNS];
-    let count = split(text, start, end, separator, &mut cells);
+fn read_header(
+    text: &[u8],
+    (start, end): (usize, usize),
+    separator: u8,
+    cells: &mut Cells,
+) -> Option<Labels> {
+    // One label and nothing, as before the end of a statement of a program.
+    let line = text.get(start..end)?.trim_ascii();
+    let has_edge = line.first() == Some(&separator) || line.last() == Some(&separator);
+    if has_edge && chunk::count(line, separator) < MIN_COLUMNS {
+        return None;
+    }
+    let count = split(text, start, end, separator, cells);
     if let Some(first) = cells.first_mut() {
         first.0 = behind_opening(text, *first);
     }
-    Labels::read(text, &mut cells, count)
+    Labels::read(text, cells, count)
 }
 
 /// Where the text begins in a first cell that opens a string: `` rows = `mrn ``.
@@ -298,19 +326,18 @@ fn behind_opening(text: &[u8], (start, end): (usize, usize)) -> usize {
 fn row(
     text: &[u8],
     labels: &Labels,
-    (start, end): (usize, usize),
-    separator: u8,
+    ((start, end), separator): ((usize, usize), u8),
+    cells: &mut Cells,
     visit: &mut Visit<'_>,
 ) {
-    let mut cells = [(0, 0); MAX_COLUMNS];
-    let count = split(text, start, end, separator, &mut cells);
+    let count = split(text, start, end, separator, cells);
     let mut before = None;
     for (column, cell) in cells.iter().enumerate().take(count) {
         let value = bare(text, cell.0, cell.1);
         if let (Some(label), Some((start, end))) = (labels.of(text, column), value) {
             visit(label, start, end);
             // `| Field | Value |`: the cell before is the label.
-            if VALUES.iter().any(|word| label.eq_ignore_ascii_case(word))
+            if ANSWERS.iter().any(|word| label.eq_ignore_ascii_case(word))
                 && let Some(label) = before.and_then(|(from, to)| text.get(from..to))
                 && is_label(label)
             {
@@ -322,7 +349,7 @@ fn row(
 }
 
 /// Labels of a column whose cells have their label before them.
-const VALUES: [&[u8]; 3] = [b"value", b"answer", b"response"];
+const ANSWERS: [&[u8]; 3] = [b"value", b"answer", b"response"];
 
 /// Cells of a line; separators inside of quotes divide nothing. Gives how many there are.
 fn split(
@@ -332,24 +359,28 @@ fn split(
     separator: u8,
     cells: &mut [(usize, usize)],
 ) -> usize {
+    let line = text.get(..end).unwrap_or_default();
     let mut count = 0;
-    let mut from = start;
+    let (mut from, mut at) = (start, start);
     let mut quoted = false;
-    for at in start..=end {
-        let found = if at == end { separator } else { byte(text, at) };
-        if found == b'"' && at < end {
-            quoted = !quoted && opens_cell(text, start, at);
-        }
-        if found == separator && (!quoted || at == end) {
+    while at <= end {
+        let found = chunk::next_of(line, at, [separator, b'"']).unwrap_or(end);
+        at = found + 1;
+        if found < end && byte(line, found) == b'"' {
+            quoted = !quoted && opens_cell(text, start, found);
+        } else if found == end || !quoted {
             if let Some(slot) = cells.get_mut(count) {
-                *slot = (from, at);
+                *slot = (from, found);
             }
             count += 1;
-            from = at + 1;
+            from = at;
         }
     }
     count.min(MAX_COLUMNS)
 }
+
+/// What rows of SQL stand behind.
+const VALUES: &[u8] = b"values";
 
 /// `INSERT INTO t (a, b) VALUES ('x', 'y'), ('z', 'w')`.
 fn inserts(text: &[u8], visit: &mut Visit<'_>) {
@@ -368,10 +399,10 @@ fn inserts(text: &[u8], visit: &mut Visit<'_>) {
         while byte(text, values).is_ascii_whitespace() {
             values += 1;
         }
-        if !starts(text.get(values..).unwrap_or_default(), b"values") {
+        if !starts(text.get(values..).unwrap_or_default(), VALUES) {
             continue;
         }
-        let mut row = values + b"values".len();
+        let mut row = values + VALUES.len();
         while let Some(end) = tuple(text, row, &labels, columns, visit) {
             row = end;
         }
@@ -380,7 +411,6 @@ fn inserts(text: &[u8], visit: &mut Visit<'_>) {
 
 /// `(VALUES ('x', 'y'), ('z', 'w')) AS t (a, b)`: the columns have their names behind their values.
 fn named_rows(text: &[u8], visit: &mut Visit<'_>) {
-    const VALUES: &[u8] = b"values";
     let mut at = 0;
     while let Some(found) = find(text, at, VALUES) {
         let first = found + VALUES.len();
