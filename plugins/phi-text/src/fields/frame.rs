@@ -35,6 +35,10 @@ fn line(
     header: Option<Header>,
     visit: &mut Visit<'_>,
 ) -> Option<Header> {
+    let may_be_header = has_names(text.get(start..end).unwrap_or_default());
+    if header.is_none() && !may_be_header {
+        return None;
+    }
     let mut words = [(0, 0); MAX_COLUMNS];
     if let Some(header) = header {
         let count = split(text, start, end, &mut words, |_| true);
@@ -44,16 +48,27 @@ fn line(
             return Some(header);
         }
     }
+    if !may_be_header {
+        return None;
+    }
     let count = split(text, start, end, &mut words, is_name);
     Header::read(text, start, words, count)
 }
 
+/// Whether a line has nothing but what names of columns have: most have other signs behind their first word.
+fn has_names(line: &[u8]) -> bool {
+    let line = line.trim_ascii_start();
+    let rest = line.get(chunk::letters_end(line, 0)..).unwrap_or_default();
+    rest.iter().all(|byte| is_of_name(*byte) || *byte == b' ')
+}
+
 /// Whether a word can name a column.
 fn is_name(word: &[u8]) -> bool {
-    is_label(word)
-        && word
-            .iter()
-            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.'))
+    is_label(word) && word.iter().all(|byte| is_of_name(*byte))
+}
+
+const fn is_of_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.')
 }
 
 struct Header {

@@ -64,8 +64,7 @@ pub(super) struct Reader {
 impl Reader {
     pub(super) fn line(&mut self, text: &[u8], start: usize, end: usize, visit: &mut Visit<'_>) {
         let is_open = self.is_record || self.held.is_some();
-        let first = byte(text, start);
-        if !is_open && !first.is_ascii_digit() && !b" \t>\"".contains(&first) {
+        if !is_open && !byte(text, lead_end(text, start, end)).is_ascii_digit() {
             return;
         }
         let Some(line) = Line::read(text, start, end, self.is_record) else {
@@ -89,6 +88,13 @@ impl Reader {
     }
 }
 
+/// Where what is put before lines ends.
+fn lead_end(text: &[u8], start: usize, end: usize) -> usize {
+    let line = text.get(start..end).unwrap_or_default();
+    let is_lead = |byte: &&u8| matches!(byte, b' ' | b'\t' | b'>' | b'"');
+    start + line.iter().take_while(is_lead).count()
+}
+
 struct Line {
     field: usize,
     value: usize,
@@ -98,12 +104,7 @@ struct Line {
 impl Line {
     /// The line at `start`, where its length is right. In a record it may be wrong: examples are counted by hand.
     fn read(text: &[u8], start: usize, end: usize, is_record: bool) -> Option<Self> {
-        let start = start
-            + text
-                .get(start..end)?
-                .iter()
-                .take_while(|byte| b" \t>\"".contains(byte))
-                .count();
+        let start = lead_end(text, start, end);
         let head = text.get(start..start + HEAD_BYTES)?;
         let value = start + HEAD_BYTES;
         let said = text.get(value..end)?;

@@ -45,14 +45,13 @@ pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
 /// Where the value stands behind `: `, ` = ` or ` - `.
 fn behind_sign(text: &[u8], at: usize) -> Option<usize> {
     let rest = text.get(at..)?;
-    let signs = [
-        &b": "[..],
-        b":\t",
-        b" : ",
-        b" = ",
-        b" - ",
-        "\u{20}\u{2013} ".as_bytes(),
-    ];
+    let signs: &[&[u8]] = match rest.first()? {
+        b':' => &[b": ", b":\t"],
+        b' ' if matches!(rest.get(1)?, b':' | b'=' | b'-' | 0xe2) => {
+            &[b" : ", b" = ", b" - ", "\u{20}\u{2013} ".as_bytes()]
+        }
+        _ => return None,
+    };
     let sign = signs.iter().find(|sign| rest.starts_with(sign))?;
     Some(at + sign.len())
 }

@@ -35,6 +35,11 @@ pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
 /// `Some("Doe")`, `Some(Mrn("60417"))`, `<<"Doe">>`.
 fn behind_wrapper(text: &[u8], mut at: usize) -> usize {
     for _ in 0..MAX_WRAPPERS {
+        // What they begin with.
+        let first = byte(text, at);
+        if !first.is_ascii_uppercase() && !matches!(first, b'n' | b'<') {
+            break;
+        }
         let rest = text.get(at..).unwrap_or_default();
         let wrapper = WRAPPERS.iter().find(|known| rest.starts_with(known));
         at += wrapper.map_or(0, |wrapper| wrapper.len());

@@ -36,10 +36,7 @@ fn equals(text: &[u8], at: usize, visit: &mut Visit<'_>) {
         .unwrap_or_default();
     let key_len = head.iter().rev().take_while(|byte| is_key(**byte)).count();
     let key = head.get(head.len() - key_len..).unwrap_or_default();
-    let typed = typed::name(head);
-    if !is_label(key) && typed.is_none() {
-        return;
-    }
+    let has_label = is_label(key);
     let mut start = at + 1;
     while byte(text, start) == b' ' {
         start += 1;
@@ -51,12 +48,21 @@ fn equals(text: &[u8], at: usize, visit: &mut Visit<'_>) {
     let quote = byte(text, start);
     let is_quoted = matches!(quote, b'"' | b'\'' | b'`');
     start += usize::from(is_quoted);
+    // A type stands before literals alone.
+    let typed = if is_quoted || quote.is_ascii_digit() {
+        typed::name(head)
+    } else {
+        None
+    };
+    if !has_label && typed.is_none() {
+        return;
+    }
     let rest = text.get(start..).unwrap_or_default();
     let ends = |byte: &u8| {
         if is_quoted {
             *byte == quote || *byte == b'\n'
         } else {
-            byte.is_ascii_whitespace() || b"&,;)<>|\"']}".contains(byte)
+            ends_word(*byte)
         }
     };
     let Some(len) = rest
@@ -77,7 +83,7 @@ fn equals(text: &[u8], at: usize, visit: &mut Visit<'_>) {
     if let Some(name) = typed.filter(|_| is_literal) {
         visit(name, start, start + len);
     }
-    if !is_label(key) {
+    if !has_label {
         return;
     }
     if !is_quoted && let Some(end) = words_end(text, start, start + len) {
@@ -136,6 +142,13 @@ fn named(text: &[u8], start: usize, end: usize, visit: &mut Visit<'_>) {
     {
         visit(label, start, end);
     }
+}
+
+/// Whether a value without quotes ends before the byte.
+const fn ends_word(byte: u8) -> bool {
+    byte.is_ascii_whitespace()
+        || matches!(byte, b'&' | b',' | b';' | b')' | b'<' | b'>' | b'|')
+        || matches!(byte, b'"' | b'\'' | b']' | b'}')
 }
 
 /// Where the sign begins whose last `=` is at `at`: `=`, `==`, `!=`, `:=`.

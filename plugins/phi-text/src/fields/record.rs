@@ -12,9 +12,11 @@ const BEGINNINGS: [&[u8]; 4] = [b"[ RECORD ", b"RECORD ", b"@ Row ", b"[RECORD "
 
 /// `-[ RECORD 1 ]---`, also where the rule is drawn or missing.
 fn is_beginning(line: &[u8]) -> bool {
-    let rule = line.iter().take_while(|byte| b"- ".contains(byte)).count();
+    let is_of_rule = |byte: &&u8| matches!(byte, b'-' | b' ');
+    let rule = line.iter().take_while(is_of_rule).count();
     let words = line.get(rule..).unwrap_or_default();
-    BEGINNINGS.iter().any(|known| words.starts_with(known))
+    matches!(words.first(), Some(b'[' | b'R' | b'@'))
+        && BEGINNINGS.iter().any(|known| words.starts_with(known))
 }
 
 /// What the lines before are.
@@ -87,6 +89,7 @@ impl Row {
     /// The line at `start..end` where it has one bar or one tab, behind something that can be a label.
     fn read(text: &[u8], start: usize, end: usize) -> Option<Self> {
         let line = text.get(start..end)?;
+        chunk::next_of(line, 0, [b'|', b'\t'])?;
         let inside = line.trim_ascii();
         let is_framed = matches!(inside, [b'|', .., b'|']);
         let lead = line.len() - line.trim_ascii_start().len();
@@ -96,16 +99,16 @@ impl Row {
         };
         let line = text.get(..to)?;
         let sign = chunk::next_of(line, from, [b'|', b'\t'])?;
-        if chunk::next_of(line, sign + 1, [b'|', b'\t']).is_some() {
-            return None;
-        }
         let key = trimmed(text, from, sign)?;
-        let value = trimmed(text, sign + 1, to)?;
         let label = text.get(key.0..key.1)?;
         let is_tab = byte(text, sign) == b'\t';
         // A word before a tab is a label of prose too.
         let is_name = !is_tab || label.contains(&b'_') || is_humped(label);
-        (is_label(label) && is_name).then_some(Self {
+        if !is_label(label) || !is_name || chunk::next_of(line, sign + 1, [b'|', b'\t']).is_some() {
+            return None;
+        }
+        let value = trimmed(text, sign + 1, to)?;
+        Some(Self {
             column: if is_tab || is_framed { 0 } else { sign - start },
             key,
             value,

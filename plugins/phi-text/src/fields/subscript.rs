@@ -33,20 +33,18 @@ pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
     let mut at = 0;
     while let Some(close) = chunk::next_of(text, at, [b']']) {
         at = close + 1;
-        let Some(label) = label(text, close) else {
-            continue;
-        };
         let mut sign = at;
         while let Some(call) = starting(text, sign, &CALLS) {
             sign += call;
         }
         let sign = skip_space(text, sign);
-        if byte(text, sign) == b'=' && byte(text, sign + 1) == b'>' {
-            if let Some((start, end)) = printed(text, sign + 2) {
-                visit(label, start, end);
-            }
-        } else if let Some(len) = starting(text, sign, &SIGNS)
-            && let Some((start, end)) = literal(text, skip_space(text, sign + len))
+        let value = if byte(text, sign) == b'=' && byte(text, sign + 1) == b'>' {
+            printed(text, sign + 2)
+        } else {
+            starting(text, sign, &SIGNS).and_then(|len| literal(text, skip_space(text, sign + len)))
+        };
+        if let Some((start, end)) = value
+            && let Some(label) = label(text, close)
         {
             visit(label, start, end);
         }
@@ -56,6 +54,10 @@ pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
 /// The length of the one of `words` that stands at `at`.
 fn starting(text: &[u8], at: usize, words: &[&[u8]]) -> Option<usize> {
     let rest = text.get(at..)?;
+    // What they begin with.
+    if !matches!(rest.first()?, b'.' | b'=' | b'!' | b'<') {
+        return None;
+    }
     let word = words.iter().find(|word| rest.starts_with(word))?;
     Some(word.len())
 }
