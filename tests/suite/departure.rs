@@ -132,6 +132,57 @@ async fn an_idle_gateway_leaves_at_once() {
     assert!(connection.closes().await);
 }
 
+/// Who is told to send nobody else needs time to hear it: callers come until then, and are served.
+#[tokio::test]
+async fn whoever_sends_callers_is_given_notice() {
+    let world = World::with(|setup| setup.key("server", "notice_seconds", 4)).await;
+    let organization = world.organization();
+    let (start, mut served) = (Instant::now(), 0);
+    world.gateway.signal("TERM");
+    eventually("a gateway that says so", async || {
+        let page = world.gateway.admin_page("/readyz").await;
+        (page.status == 503).then(|| {
+            let said = page.json();
+            assert_eq!(
+                (&said["ready"], &said["draining"]),
+                (&json!(false), &json!(true))
+            );
+        })
+    })
+    .await;
+    // A second before the end of it, for a busy machine.
+    while start.elapsed() < Duration::from_secs(3) {
+        let answer = world
+            .gateway
+            .chat(&organization.key, json!({"message": mark()}))
+            .await;
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        // Whoever asks again goes by whoever knows better.
+        assert_eq!(answer.header("connection"), Some("close"));
+        served += 1;
+    }
+    assert!(served > 0);
+    assert!(world.gateway.ended().await.success());
+    assert!(start.elapsed() >= Duration::from_secs(4));
+    let taken = tokio::net::TcpStream::connect(world.gateway.address).await;
+    assert!(taken.is_err());
+    books::check(&world.gateway.database, &organization.id).await;
+}
+
+#[tokio::test]
+async fn a_second_signal_ends_the_notice() {
+    let world = World::with(|setup| setup.key("server", "notice_seconds", 300)).await;
+    world.gateway.signal("TERM");
+    eventually("a gateway that has heard it", async || {
+        let page = world.gateway.admin_page("/readyz").await;
+        (page.status == 503).then_some(())
+    })
+    .await;
+    world.gateway.signal("TERM");
+    assert!(world.gateway.ended().await.success());
+    assert!(world.gateway.log().contains("AtOnce"));
+}
+
 #[tokio::test]
 async fn the_deadline_ends_streams_with_a_retryable_error() {
     let world = World::with(|setup| setup.key("server", "drain_seconds", 1)).await;
@@ -346,6 +397,53 @@ async fn a_successor_that_waits_takes_nothing() {
     })
     .await;
     assert_eq!(world.gateway.admin_page("/readyz").await.status, 200);
+}
+
+/// Whoever orders the sockets to be handed over need not wait until a successor is that far.
+#[tokio::test]
+async fn a_successor_is_waited_for() {
+    let world = World::start(None).await;
+    let organization = world.organization();
+    let mut old = world.gateway.release();
+    signal(old.id(), "QUIT");
+    eventually("a gateway that waits", async || {
+        let log = world.gateway.log();
+        log.contains("waiting for a successor").then_some(())
+    })
+    .await;
+    let successor = world.gateway.spawn(&["serve", "--upgrade"]);
+    world.gateway.adopt(successor);
+    let ended = eventually("the end of the old one", async || old.try_wait().unwrap()).await;
+    assert!(ended.success(), "{ended}");
+    world.gateway.ready().await;
+    let answer = world
+        .gateway
+        .chat(&organization.key, json!({"message": mark()}))
+        .await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+}
+
+/// Nobody comes: an order to stop is obeyed all the same.
+#[tokio::test]
+async fn a_gateway_that_waits_for_a_successor_serves_and_can_be_stopped() {
+    let world = World::start(None).await;
+    let organization = world.organization();
+    world.gateway.signal("QUIT");
+    eventually("a gateway that waits", async || {
+        let log = world.gateway.log();
+        log.contains("waiting for a successor").then_some(())
+    })
+    .await;
+    let answer = world
+        .gateway
+        .chat(&organization.key, json!({"message": mark()}))
+        .await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    assert_eq!(world.gateway.admin_page("/readyz").await.status, 200);
+    world.gateway.signal("TERM");
+    assert!(world.gateway.ended().await.success());
+    let log = world.gateway.log();
+    assert!(!log.contains("server not ready"), "{log}");
 }
 
 #[tokio::test]

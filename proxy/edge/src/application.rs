@@ -18,11 +18,11 @@ pub type Service =
 pub type AdminService =
     Arc<dyn Fn(String, PublicDoor) -> BoxFuture<'static, Option<AdminReply>> + Send + Sync>;
 
-/// Whether the public listeners take new connections.
+/// Whether the public listeners are for new callers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PublicDoor {
     Open,
-    /// The edge is leaving.
+    /// The edge is leaving: they are closed, or are about to be.
     Closed,
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use pingora::server::{ListenFds, ShutdownSignal, ShutdownSignalWatch};
+use tokio::net::UnixStream;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
@@ -21,6 +22,7 @@ pub(crate) struct DepartureWatch {
     pub(crate) lifecycle: Arc<Lifecycle>,
     pub(crate) sockets: Sockets,
     pub(crate) upgrade_sock: String,
+    pub(crate) notice: Duration,
     pub(crate) drain_deadline: Duration,
     pub(crate) farewell: Mutex<Option<Farewell>>,
     pub(crate) ended: Arc<Mutex<Option<Result<Departure, EdgeError>>>>,
@@ -50,6 +52,14 @@ impl Signals {
     }
 }
 
+/// What is wanted next, by a signal or from inside.
+async fn next(signals: &mut Signals, wishes: &mut mpsc::Receiver<Wish>) -> Wish {
+    tokio::select! {
+        wish = signals.next() => wish,
+        wish = wishes.recv() => wish.unwrap_or(Wish::Drain),
+    }
+}
+
 #[async_trait]
 impl ShutdownSignalWatch for DepartureWatch {
     async fn recv(&self) -> ShutdownSignal {
@@ -72,23 +82,54 @@ impl DepartureWatch {
     async fn depart(&self) -> Result<Departure, EdgeError> {
         let mut signals = Signals::watch().map_err(EdgeError::Signals)?;
         let mut wishes = self.wishes.lock().await;
+        let mut wish = next(&mut signals, &mut wishes).await;
         loop {
-            let wish = tokio::select! {
-                wish = signals.next() => wish,
-                wish = wishes.recv() => wish.unwrap_or(Wish::Drain),
-            };
             let phase = match wish {
                 Wish::Fail => return Err(EdgeError::ListenerFailed),
                 Wish::Drain => Phase::Closing,
-                Wish::HandOver if self.hand_over().await => Phase::Leaving,
-                // Nobody took the sockets: go on serving.
-                Wish::HandOver => continue,
+                Wish::HandOver => {
+                    // Whoever wants something else meanwhile does not wait for a successor that may never come.
+                    let there = tokio::select! {
+                        there = self.successor() => there,
+                        another = next(&mut signals, &mut wishes) => {
+                            wish = another;
+                            continue;
+                        }
+                    };
+                    if !there || !self.hand_over().await {
+                        tracing::error!(
+                            "nobody took the listening sockets over; this gateway goes on serving"
+                        );
+                        wish = next(&mut signals, &mut wishes).await;
+                        continue;
+                    }
+                    Phase::Leaving
+                }
             };
             return Ok(tokio::select! {
-                departure = self.drain(phase) => departure,
+                departure = self.leave(phase) => departure,
                 _ = signals.next() => self.leave_at_once().await,
             });
         }
+    }
+
+    /// Waits until a successor asks for the sockets; `false` where none does. Whoever connects and says nothing is
+    /// none to it ([`crate::inheritance`]).
+    async fn successor(&self) -> bool {
+        // 10 min: a successor that compiles large plugins on a busy machine takes minutes to come so far.
+        const PATIENCE: Duration = Duration::from_secs(10 * 60);
+        const LOOK_EVERY: Duration = Duration::from_millis(100);
+        let waiting = async {
+            let mut is_told = false;
+            while UnixStream::connect(&self.upgrade_sock).await.is_err() {
+                if !is_told {
+                    tracing::info!("waiting for a successor that takes the listening sockets over");
+                    is_told = true;
+                }
+                tokio::time::sleep(LOOK_EVERY).await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, waiting).await.is_ok()
     }
 
     /// Gives the listening sockets to a successor and lets it come up while we still accept.
@@ -96,7 +137,7 @@ impl DepartureWatch {
         let sockets = self.sockets.lock().as_ref().map(ListenFds::clone);
         let Some(sockets) = sockets else { return false };
         let path = self.upgrade_sock.clone();
-        // Pingora's sender blocks, and retries for about 5 s while nobody listens there.
+        // Pingora's sender blocks, and retries for about 5 s where the successor has gone since.
         let sent = tokio::task::spawn_blocking(move || {
             let sockets = sockets.lock();
             sockets
@@ -113,11 +154,20 @@ impl DepartureWatch {
                 true
             }
             Ok(Err(error)) => {
-                tracing::error!(%error, "nobody took the listening sockets over");
+                tracing::error!(%error, "the listening sockets could not be handed over");
                 false
             }
             Err(_) => false,
         }
+    }
+
+    /// All of the way, unless a successor listens on the same sockets: then nobody has to be told to stay away.
+    async fn leave(&self, phase: Phase) -> Departure {
+        if phase == Phase::Closing && !self.notice.is_zero() {
+            self.lifecycle.enter(Phase::Announced);
+            tokio::time::sleep(self.notice).await;
+        }
+        self.drain(phase).await
     }
 
     /// Stops accepting and waits for what is in flight, to its end or to the deadline.

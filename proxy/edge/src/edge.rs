@@ -132,6 +132,7 @@ impl Edge {
             lifecycle: Arc::clone(&lifecycle),
             sockets,
             upgrade_sock,
+            notice: options.notice,
             drain_deadline: options.drain_deadline,
             farewell: Mutex::new(Some(farewell)),
             ended: Arc::clone(&ended),

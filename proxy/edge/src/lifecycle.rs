@@ -29,7 +29,7 @@ pub struct EdgeHandle {
 }
 
 impl EdgeHandle {
-    /// Stop accepting, finish what is in flight, leave: SIGTERM.
+    /// Say that no new callers are wanted, stop accepting, finish what is in flight, leave: SIGTERM.
     pub fn drain(&self) {
         // A full queue holds the same wish already.
         let _ = self.wishes.try_send(Wish::Drain);
@@ -43,7 +43,9 @@ impl EdgeHandle {
     pub(crate) fn public_door(&self) -> PublicDoor {
         match *self.phase.borrow() {
             Phase::Serving => PublicDoor::Open,
-            Phase::Leaving | Phase::Closing | Phase::Ending => PublicDoor::Closed,
+            Phase::Announced | Phase::Leaving | Phase::Closing | Phase::Ending => {
+                PublicDoor::Closed
+            }
         }
     }
 
@@ -75,6 +77,9 @@ pub(crate) enum Listening {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Phase {
     Serving,
+    /// Whoever asks is told to send nobody else. New connections are taken all the same; a connection serves one more
+    /// request at most.
+    Announced,
     /// No new connections; a connection serves one more request at most.
     Leaving,
     /// As before, and idle connections close at once.

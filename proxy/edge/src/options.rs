@@ -21,7 +21,10 @@ pub struct EdgeOptions {
     pub limits: Limits,
     /// Whose `X-Forwarded-For` is believed.
     pub trusted_proxies: Vec<Network>,
-    /// How long exchanges in flight may last after a stop was asked for.
+    /// How long new callers are still served after a stop was asked for, and whoever asks is told that they should not
+    /// come.
+    pub notice: Duration,
+    /// How long exchanges in flight may last after the listeners were closed.
     pub drain_deadline: Duration,
     pub start: Start,
     /// Written at the start, removed at the end.

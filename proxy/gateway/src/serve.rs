@@ -405,6 +405,7 @@ fn edge(
             ..svc_edge::Limits::default()
         },
         trusted_proxies: configuration.trusted_proxies()?,
+        notice: Duration::from_secs(server.notice_seconds),
         drain_deadline: Duration::from_secs(server.drain_seconds),
         start: if options.upgrade {
             Start::TakeOver

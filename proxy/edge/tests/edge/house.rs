@@ -100,6 +100,7 @@ impl House {
             threads: plan.threads,
             limits: plan.limits,
             trusted_proxies: vec![],
+            notice: Duration::ZERO,
             drain_deadline: plan.drain_deadline,
             start: plan.start,
             pid_file: dir.path().join("pid"),

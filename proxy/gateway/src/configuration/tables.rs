@@ -32,6 +32,7 @@ pub(crate) struct Server {
     pub(crate) threads: usize,
     pub(crate) data_dir: PathBuf,
     pub(crate) trusted_proxies: Vec<String>,
+    pub(crate) notice_seconds: u64,
     pub(crate) drain_seconds: u64,
     pub(crate) name_servers: Vec<SocketAddr>,
     pub(crate) tls: Option<Tls>,
@@ -202,6 +203,7 @@ impl Default for Server {
             threads: 0,
             data_dir: PathBuf::from("var"),
             trusted_proxies: Vec::new(),
+            notice_seconds: 0, // nobody has to be told where nothing stands in front
             drain_seconds: 30,
             name_servers: Vec::new(),
             tls: None,
