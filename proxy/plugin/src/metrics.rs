@@ -117,7 +117,7 @@ impl Families {
             removed: IntGaugeVec::new(
                 Opts::new(
                     "svc_plugin_removed",
-                    "1 while a plugin serves whose folder is gone.",
+                    "1 while a plugin serves that no folder offers any more.",
                 ),
                 &["plugin"],
             )?,
@@ -141,7 +141,7 @@ impl Families {
             .collect()
     }
 
-    /// Whether the folder is gone of what serves under an id.
+    /// Whether no folder offers any more what serves under an id.
     pub(crate) fn removed(&self, id: &str, is_removed: bool) {
         let gauge = self.removed.with_label_values(&[id]);
         gauge.set(is_removed.into());

@@ -252,7 +252,13 @@ fn settle(shared: &Shared, seen: &BTreeMap<PathBuf, Seen>) {
     }
     for (id, status) in &mut *shared.status.lock() {
         let (was, doubted) = (status.state, status.doubt.take());
-        describe(status, seen, best.contains_key(id.as_str()));
+        // What a folder offered before its files were broken serves on, and not after the next start.
+        let offered = |seen: &Seen| {
+            seen.outcome
+                .as_ref()
+                .is_ok_and(|one| one.manifest.id == *id)
+        };
+        describe(status, seen, seen.values().any(offered));
         presence(shared, status, was);
         status.doubt = rivals(id, seen);
         if let Some(doubt) = status.doubt.as_ref().filter(|_| status.doubt != doubted) {
@@ -261,8 +267,8 @@ fn settle(shared: &Shared, seen: &BTreeMap<PathBuf, Seen>) {
     }
 }
 
-/// Tells when the folders of what serves have all gone, and when one is back. Nothing is missing until the process
-/// ends; then it is.
+/// Tells when no folder offers any more what serves, because all are gone or refused, and when one does again. Nothing is
+/// missing until the process ends; then it is.
 fn presence(shared: &Shared, status: &mut PluginStatus, was: State) {
     let Some(PluginVersion { version, .. }) = &status.serving else {
         return;
@@ -274,12 +280,12 @@ fn presence(shared: &Shared, status: &mut PluginStatus, was: State) {
             tracing::warn!(
                 plugin,
                 version,
-                "the folder of a plugin is gone; what was loaded from it serves until the gateway ends"
+                "no folder offers this plugin any more; what was loaded serves until the gateway ends"
             );
             "removed"
         }
         (State::Removed, _) => {
-            tracing::info!(plugin, version, "a folder of the plugin is there again");
+            tracing::info!(plugin, version, "a folder offers this plugin again");
             "returned"
         }
         _ => return,

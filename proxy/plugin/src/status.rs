@@ -62,7 +62,7 @@ pub enum State {
     Stale,
     /// Nothing serves.
     Refused,
-    /// No folder offers a version any more; the one that was loaded still serves.
+    /// No folder offers a version any more, because all are gone or refused; the one that was loaded still serves.
     Removed,
 }
 

@@ -92,7 +92,8 @@ async fn a_bad_version_is_reported_and_never_replaces_a_good_one() {
     // Version 9 fails its own check.
     let (component, manifest) = evil("7.7.9");
     stage.install("evil", &component, &manifest);
-    until(&host, |host| host.status()[0].state == State::Stale).await;
+    // In the place of the good one, which the next start would not find.
+    until(&host, |host| host.status()[0].state == State::Removed).await;
     assert_eq!(
         host.status()[0].last_error.as_deref(),
         Some("7.7.9: self-test: broken on purpose")
@@ -175,6 +176,36 @@ async fn a_folder_that_is_gone_is_told_once_and_again_when_it_is_back() {
     let events = host.status().remove(0).history;
     let told = |what: &str| events.iter().filter(|event| event.event == what).count();
     assert_eq!((told("removed"), told("returned")), (1, 1), "{events:?}");
+    // Neither does another folder that is refused, beside one that is good.
+    stage.install("next", &broken, &of_broken);
+    host.rescan().await;
+    assert_eq!(host.status()[0].state, State::Stale);
+    assert_eq!(removed(), Some(0.0));
+}
+
+/// As good as gone: the next start would refuse the folder.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_folder_that_is_refused_by_now_offers_nothing() {
+    let stage = Stage::new();
+    let (component, manifest) = evil("7.7.1");
+    stage.install("evil", &component, &manifest);
+    let host = stage.open().await;
+    let registry = prometheus::Registry::new();
+    host.register_metrics(&registry).unwrap();
+    // What somebody has changed serves as it was.
+    fs::write(stage.path().join("evil/plugin.wasm"), b"somebody else's").unwrap();
+    host.rescan().await;
+    let status = host.status().remove(0);
+    assert!(status.state == State::Removed && status.last_error.is_some());
+    assert_eq!(version(&host).await, 1);
+    let families = registry.gather();
+    let mut families = families.iter();
+    let gauge = families.find(|family| family.name() == "svc_plugin_removed");
+    let told = gauge.unwrap().get_metric()[0].get_gauge().get_value();
+    assert!(told > 0.0);
+    stage.install("evil", &component, &manifest);
+    host.rescan().await;
+    assert_eq!(host.status()[0].state, State::Ready);
 }
 
 /// What tells results of one version from those of another.
