@@ -172,7 +172,9 @@ async fn a_full_disk_under_sqlite() {
     limit_files(pid, "4096");
     fails_closed(&world, &organization).await;
     // What the disk refused is over: nothing is kept in memory, to be written to it again and again.
-    assert_eq!(world.gateway.metric("svc_unsettled_runs").await, 0.0);
+    for runs in ["svc_unsettled_runs", "svc_unwritten_runs"] {
+        assert_eq!(world.gateway.metric(runs).await, 0.0, "{runs}");
+    }
     // What needs no write goes on.
     assert_eq!(read(&world, &organization.key).await.status, 200);
     eventually("a gateway that is not ready", async || {

@@ -278,7 +278,7 @@ async fn build(
         phi_lists: Lists::default(),
         phi_results: Arc::new(Results::new(&metrics)),
         hashing: Semaphore::new(HASHED_AT_ONCE),
-        owed: Owed::new(metrics.unsettled.clone()),
+        owed: Owed::new(metrics.unsettled.clone(), metrics.unwritten.clone()),
         refusals: Refusals::default(),
         metrics,
         join_trace: (!configuration.telemetry.otlp_endpoint.is_empty()).then_some(telemetry::join),

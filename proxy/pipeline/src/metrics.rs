@@ -62,6 +62,8 @@ pub struct Metrics {
     pub policy_reloads: IntCounterVec,
     /// Runs whose intent has no terminal row yet.
     pub unsettled: IntGauge,
+    /// Those of them whose end could not be written when it came.
+    pub unwritten: IntGauge,
     /// Seconds since every audit row was sealed.
     pub audit_seal_lag: IntGauge,
     /// Audit rows that stand in the place of sealed ones.
@@ -160,6 +162,10 @@ impl Metrics {
                 "svc_unsettled_runs",
                 "Runs whose audit intent has no terminal row yet.",
             )?,
+            unwritten: IntGauge::new(
+                "svc_unwritten_runs",
+                "Runs that have ended and whose end could not be written to the store yet.",
+            )?,
             audit_seal_lag: IntGauge::new(
                 "svc_audit_seal_lag_seconds",
                 "Seconds since every audit row was sealed; more than a few mean that the sealer is behind or cannot seal.",
@@ -205,6 +211,7 @@ impl Metrics {
             policy_epoch,
             policy_reloads,
             unsettled,
+            unwritten,
             audit_seal_lag,
             audit_replaced,
             solve_seconds,
@@ -221,6 +228,7 @@ impl Metrics {
         registry.register(Box::new(policy_epoch.clone()))?;
         registry.register(Box::new(policy_reloads.clone()))?;
         registry.register(Box::new(unsettled.clone()))?;
+        registry.register(Box::new(unwritten.clone()))?;
         registry.register(Box::new(audit_seal_lag.clone()))?;
         registry.register(Box::new(audit_replaced.clone()))?;
         registry.register(Box::new(solve_waiting.clone()))?;

@@ -11,7 +11,13 @@ pub struct Owed {
     debts: AtomicUsize,
     /// The part of them that is runs, as operators see it.
     runs: IntGauge,
+    /// The part of the runs that is late: they have ended, and the store did not take it.
+    late: IntGauge,
 }
+
+/// A run that is late, until it is dropped.
+#[must_use]
+pub struct Late(Arc<Owed>);
 
 /// One thing that is owed, until it is dropped.
 #[must_use]
@@ -21,11 +27,12 @@ pub struct Debt {
 }
 
 impl Owed {
-    /// Nothing is owed yet; `runs` shows the runs among it.
-    pub fn new(runs: IntGauge) -> Arc<Self> {
+    /// Nothing is owed yet; `runs` shows the runs among it, and `late` those that have ended.
+    pub fn new(runs: IntGauge, late: IntGauge) -> Arc<Self> {
         Arc::new(Self {
             debts: AtomicUsize::new(0),
             runs,
+            late,
         })
     }
 
@@ -33,6 +40,12 @@ impl Owed {
     pub fn run(self: &Arc<Self>) -> Debt {
         self.runs.inc();
         self.debt(true)
+    }
+
+    /// A run whose end could not be written when it came. It is owed by another debt.
+    pub fn late(self: &Arc<Self>) -> Late {
+        self.late.inc();
+        Late(Arc::clone(self))
     }
 
     /// Rows that are being written.
@@ -49,6 +62,19 @@ impl Owed {
         self.debts.fetch_add(1, Ordering::AcqRel);
         let owed = Arc::clone(self);
         Debt { owed, is_run }
+    }
+}
+
+impl Late {
+    /// It stays late for as long as this process lives: nobody tries again.
+    pub fn for_good(self) {
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for Late {
+    fn drop(&mut self) {
+        self.0.late.dec();
     }
 }
 
@@ -69,12 +95,18 @@ mod tests {
 
     #[test]
     fn operators_see_the_runs_and_whoever_leaves_sees_everything() {
-        let owed = Owed::new(IntGauge::new("runs", "runs").unwrap());
+        let gauge = |name: &str| IntGauge::new(name, "runs").unwrap();
+        let owed = Owed::new(gauge("runs"), gauge("late"));
         let (run, rows) = (owed.run(), owed.rows());
         assert_eq!((owed.count(), owed.runs.get()), (2, 1));
         drop(run);
         assert_eq!((owed.count(), owed.runs.get()), (1, 0));
         drop(rows);
         assert_eq!(owed.count(), 0);
+        let (late, lost) = (owed.late(), owed.late());
+        assert_eq!((owed.count(), owed.late.get()), (0, 2));
+        drop(late);
+        lost.for_good();
+        assert_eq!(owed.late.get(), 1);
     }
 }

@@ -15,6 +15,7 @@ use super::row::End;
 use super::settle::{fail_opened, tenant_of};
 use super::{Opening, Record};
 use crate::gateway::Gateway;
+use crate::owed::Late;
 
 /// Both rows of a refused request.
 pub(super) struct Refusal {
@@ -48,6 +49,7 @@ pub struct Refusals(Mutex<Queue<Owed>>);
 struct Owed {
     refusal: Refusal,
     opening: Opening,
+    _late: Late,
 }
 
 impl Owed {
@@ -109,7 +111,11 @@ impl<T> Queue<T> {
 /// Has the rows of a refused request written once the store takes them, unless its intent was never begun to be written.
 pub(super) fn owe(gateway: &Arc<Gateway>, refusal: Refusal, opening: Opening) {
     let request_id = refusal.record.request_id.clone();
-    let owed = Owed { refusal, opening };
+    let owed = Owed {
+        refusal,
+        opening,
+        _late: gateway.owed.late(),
+    };
     if !owed.is_due() {
         return;
     }

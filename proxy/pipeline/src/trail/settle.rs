@@ -24,7 +24,7 @@ use crate::exchange::given;
 use crate::gateway::Gateway;
 use crate::metrics::Timing;
 use crate::moment;
-use crate::owed::Debt;
+use crate::owed::{Debt, Late};
 
 /// Intent and hold in one transaction. Its end is owed for as long as the intent may stand: while it is on its way, and
 /// where the answer to the commit is lost.
@@ -315,13 +315,14 @@ async fn settle_or_keep_trying(
         Err(error) => error,
     };
     if is_owed(&error) {
-        let trying = keep_trying(gateway.store.clone(), settlement, debt);
+        let late = gateway.owed.late();
+        let trying = keep_trying(gateway.store.clone(), settlement, debt, late);
         gateway.background.spawn(tenant::inherited(trying));
     }
     Err(unwritten("settlement", &error))
 }
 
-async fn keep_trying(store: Store, settlement: Settlement, debt: Option<Debt>) {
+async fn keep_trying(store: Store, settlement: Settlement, debt: Option<Debt>, late: Late) {
     let _until_settled = debt;
     let (mut wait, mut refused) = (SETTLE_AGAIN_AFTER, 0);
     loop {
@@ -336,6 +337,10 @@ async fn keep_trying(store: Store, settlement: Settlement, debt: Option<Debt>) {
                 tracing::error!(request_id, %error, "a run cannot be settled yet");
             }
             Err(error) => {
+                // Recovery does so when this process is gone.
+                if is_owed(&error) {
+                    late.for_good();
+                }
                 return tracing::error!(request_id, %error, "a run cannot be settled; recovery will close it");
             }
         }
