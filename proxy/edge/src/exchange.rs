@@ -38,7 +38,7 @@ pub(crate) enum After {
 /// The reason, in metrics, for refusing a head. Where it speaks of framing, nothing behind it can be trusted.
 pub(crate) const BAD_HEAD: &str = "header_limits";
 /// The reason, in metrics, for a body that breaks its own framing; whoever wants it is told, and refuses it.
-const MISFRAMED: &str = "body_invalid";
+pub(crate) const MISFRAMED: &str = "body_invalid";
 
 /// How waiting for the service ended.
 enum Outcome {

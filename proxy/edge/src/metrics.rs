@@ -2,6 +2,8 @@
 
 use prometheus::{IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry};
 
+use crate::exchange::{BAD_HEAD, MISFRAMED};
+
 /// Listener side.
 #[derive(Clone)]
 pub struct EdgeMetrics {
@@ -34,30 +36,42 @@ impl EdgeMetrics {
                 "svc_edge_requests_in_flight",
                 "Requests between their head and the end of their response.",
             )?,
-            client_disconnects: counters(
+            client_disconnects: known(
                 "svc_edge_client_disconnects_total",
                 "Clients that left before their response was complete.",
-                &["stage"],
+                "stage",
+                &["request_body", "response_head", "response_body"],
             )?,
-            connections_refused: counters(
+            connections_refused: known(
                 "svc_edge_connections_refused_total",
                 "Connections closed at once for a connection limit.",
-                &["reason"],
+                "reason",
+                &["address", "total"],
             )?,
-            handshakes_failed: counters(
+            handshakes_failed: known(
                 "svc_edge_handshakes_failed_total",
                 "TLS handshakes that took too long or were broken off.",
-                &["reason"],
+                "reason",
+                &["timeout", "broken"],
             )?,
-            requests_refused: counters(
+            requests_refused: known(
                 "svc_edge_requests_refused_total",
                 "Requests that no service saw.",
-                &["reason"],
+                "reason",
+                &[
+                    BAD_HEAD,
+                    "header_invalid",
+                    "header_timeout",
+                    MISFRAMED,
+                    "panic",
+                    "shutdown",
+                ],
             )?,
-            certificate_loads: counters(
+            certificate_loads: known(
                 "svc_edge_certificate_loads_total",
                 "Attempts to load the listener's certificate.",
-                &["result"],
+                "result",
+                &["loaded", "rejected"],
             )?,
         };
         registry.register(Box::new(metrics.connections_open.clone()))?;
@@ -123,6 +137,21 @@ impl UpstreamMetrics {
         registry.register(Box::new(metrics.in_flight.clone()))?;
         Ok(metrics)
     }
+}
+
+/// Counters by one label, whose values are all there from the beginning: nobody sees the first one rise where there was
+/// nothing before.
+fn known(
+    name: &str,
+    help: &str,
+    label: &str,
+    values: &[&str],
+) -> Result<IntCounterVec, prometheus::Error> {
+    let counters = counters(name, help, &[label])?;
+    for value in values {
+        counters.with_label_values(&[value]);
+    }
+    Ok(counters)
 }
 
 fn counters(name: &str, help: &str, labels: &[&str]) -> Result<IntCounterVec, prometheus::Error> {

@@ -244,6 +244,10 @@ impl Metrics {
         ] {
             registry.register(Box::new(histogram.clone()))?;
         }
+        // Nobody sees the first one rise where there was nothing before.
+        for outcome in ["accepted", "refused"] {
+            policy_reloads.with_label_values(&[outcome]);
+        }
         Ok(metrics)
     }
 

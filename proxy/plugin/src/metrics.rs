@@ -8,7 +8,7 @@ use prometheus::{
     Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGaugeVec, Opts, Registry,
 };
 
-use crate::error::PluginError;
+use crate::error::{KillReason, PluginError};
 
 const VERSION_LABELS: [&str; 2] = ["plugin", "version"];
 /// Seconds: a call on a warm slot takes ten microseconds, a killed one a few hundred milliseconds.
@@ -147,7 +147,12 @@ impl Families {
         gauge.set(is_removed.into());
     }
 
+    /// The metrics of a version. Its kills are there from the beginning: nobody sees the first one rise where there was
+    /// nothing before.
     pub(crate) fn version(&self, id: &str, version: &str) -> VersionMetrics {
+        for reason in KillReason::ALL {
+            self.kills.with_label_values(&[id, version, reason.word()]);
+        }
         VersionMetrics {
             id: id.to_owned(),
             version: version.to_owned(),

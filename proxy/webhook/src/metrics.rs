@@ -1,6 +1,7 @@
 //! What the dispatcher counts. Labels are words of our own, never anything of an endpoint.
 
 use prometheus::{Histogram, HistogramOpts, IntCounter, IntCounterVec, IntGauge, Opts, Registry};
+use svc_store::webhook_endpoint::Disabled;
 
 /// Seconds, from a loopback receiver to one that has taken its time, and beyond it for what had to wait.
 const SECONDS: &[f64] = &[
@@ -99,6 +100,10 @@ impl Metrics {
         }
         for counter in [exhausted, late] {
             registry.register(Box::new(counter.clone()))?;
+        }
+        // Nobody sees the first one rise where there was nothing before.
+        for reason in [Disabled::Failing, Disabled::Gone] {
+            disabled.with_label_values(&[reason.word()]);
         }
         Ok(metrics)
     }

@@ -60,6 +60,13 @@ async fn metrics_have_their_names_after_one_chat() {
         "svc_phi_entities_total{action=\"redacted\",kind=\"SSN\"} 1",
         "svc_phi_scan_seconds_count 1",
         "svc_unsettled_runs 0",
+        "svc_unwritten_runs 0",
+        // What is alerted on is there before it happens.
+        "svc_policy_reloads_total{outcome=\"refused\"} 0",
+        "svc_plugin_kills_total{plugin=\"phi-patterns\",reason=\"deadline\",version=\"0.1.0\"} 0",
+        "svc_edge_handshakes_failed_total{reason=\"broken\"} 0",
+        "svc_edge_certificate_loads_total{result=\"rejected\"} 0",
+        "svc_webhook_disabled_total{reason=\"failing\"} 0",
         "svc_policy_epoch ",
         "svc_plugin_calls_total{function=\"detect\",outcome=\"ok\",plugin=\"phi-patterns\"",
         "svc_plugin_calls_total{function=\"push\",outcome=\"ok\",plugin=\"provider-alpha\"",
