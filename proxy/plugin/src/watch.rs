@@ -21,10 +21,7 @@ const MAX_WAITS: u32 = 20;
 const POLL: Duration = Duration::from_secs(30);
 
 /// Ends watching when dropped.
-pub(crate) struct Watch {
-    _watcher: RecommendedWatcher,
-    task: tokio::task::JoinHandle<()>,
-}
+pub(crate) struct Watch(tokio::task::JoinHandle<()>);
 
 impl Watch {
     pub(crate) fn start(
@@ -39,17 +36,14 @@ impl Watch {
             }
         })?;
         watcher.watch(&shared.folder, RecursiveMode::Recursive)?;
-        let task = background.spawn(follow(Arc::clone(shared), changes));
-        Ok(Self {
-            _watcher: watcher,
-            task,
-        })
+        let following = follow(Arc::clone(shared), watcher, changes);
+        Ok(Self(background.spawn(following)))
     }
 }
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        self.task.abort();
+        self.0.abort();
     }
 }
 
@@ -58,7 +52,11 @@ const fn is_reading(kind: EventKind) -> bool {
     matches!(kind, EventKind::Access(access) if !matches!(access, AccessKind::Close(AccessMode::Write)))
 }
 
-async fn follow(shared: Arc<Shared>, mut changes: mpsc::Receiver<()>) {
+async fn follow(
+    shared: Arc<Shared>,
+    mut watcher: RecommendedWatcher,
+    mut changes: mpsc::Receiver<()>,
+) {
     let mut poll = interval(POLL);
     // The first tick is at once; opening the host has scanned already.
     poll.tick().await;
@@ -75,7 +73,12 @@ async fn follow(shared: Arc<Shared>, mut changes: mpsc::Receiver<()>) {
                     }
                 }
             }
-            _ = poll.tick() => {}
+            // A folder that was replaced took its watch along. Before the scan, so that nothing changes between the two
+            // unseen.
+            _ = poll.tick() => {
+                watcher.unwatch(&shared.folder).ok();
+                watcher.watch(&shared.folder, RecursiveMode::Recursive).ok();
+            }
         }
         scan(Arc::clone(&shared)).await;
     }

@@ -194,6 +194,29 @@ async fn a_folder_that_was_replaced_is_watched_again() {
     assert!(start.elapsed() < Duration::from_secs(7));
 }
 
+/// What is made in the place of a folder that was removed may have the number of that one, and nobody watches it.
+#[tokio::test]
+async fn a_folder_that_was_removed_and_made_again_is_watched_again() {
+    let policies = Policies::copy();
+    let outer = tempfile::tempdir().unwrap();
+    let folder = outer.path().join("policies");
+    copy(policies.path(), &folder);
+    let world = World::with(|setup| setup.policies(&folder)).await;
+    let models = |tokens: u32| limited(&policies, tokens);
+    let (first, second, third) = (models(777), models(778), models(779));
+    std::fs::remove_dir_all(&folder).unwrap();
+    copy(policies.path(), &folder);
+    replace(&folder.join("models.toml"), first.as_bytes());
+    metric_reaches(&world, ACCEPTED, 1.0).await;
+    // By the look that renews the watch, if not before.
+    replace(&folder.join("models.toml"), second.as_bytes());
+    metric_reaches(&world, ACCEPTED, 2.0).await;
+    let start = Instant::now();
+    replace(&folder.join("models.toml"), third.as_bytes());
+    metric_reaches(&world, ACCEPTED, 3.0).await;
+    assert!(start.elapsed() < Duration::from_secs(7));
+}
+
 /// A set that the database was not there to take is taken once it is back, without another change of a file.
 #[tokio::test]
 async fn a_change_during_an_outage_is_taken_after_it() {

@@ -227,14 +227,19 @@ fn identity(folder: &Path) -> Option<Identity> {
 }
 
 impl Watched {
-    /// Watches the folder that lies at the path now. Where that fails it is tried again with the next look.
+    /// Watches the folder that lies at the path now, and all folders in it. Where that fails it is tried again with the
+    /// next look.
     fn follow(&mut self, path: &Path) {
         let now = identity(path);
-        if now.is_none() || now == self.folder {
+        if now.is_none() {
             return;
         }
-        // The former one may be gone, and its watch with it.
-        self.watcher.unwatch(path).ok();
+        if now != self.folder {
+            // The former one may lie elsewhere by now.
+            self.watcher.unwatch(path).ok();
+        }
+        // Also where it seems to be the same: a folder that was removed took its watch along, and the one that was made
+        // in its place may have got its number. To watch what is watched changes nothing.
         if self.watcher.watch(path, RecursiveMode::Recursive).is_ok() {
             self.folder = now;
         }
