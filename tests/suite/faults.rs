@@ -159,7 +159,50 @@ async fn nobody_waits_for_a_database_that_is_gone() {
     }
     served_again(&world, &organization).await;
     world.gateway.ready().await;
-    assert!(told("the database is back") >= 2, "{}", world.gateway.log());
+    let log = world.gateway.log();
+    assert!(told("the database is back") >= 2, "{log}");
+    // What is tried again every second does not say so every time.
+    for again in [
+        "sealed yet",
+        "could not be looked for",
+        "could not be renewed",
+    ] {
+        let lines = log.lines().filter(|line| line.contains(again));
+        let lines = lines.filter(|line| line.contains("ERROR")).count();
+        assert!(lines <= 2, "{log}");
+    }
+}
+
+/// A run that has ended and cannot be written down is told from those that are in flight.
+#[tokio::test]
+async fn runs_whose_end_could_not_be_written_are_counted() {
+    let server = tokio::task::spawn_blocking(|| Server::start(Durability::None))
+        .await
+        .unwrap();
+    let world = World::start(Some(server.database())).await;
+    let organization = world.organization();
+    let unwritten = async || world.gateway.metric("svc_unwritten_runs").await;
+    let slow = mark();
+    let order = json!({"contains": slow, "event_count": 10, "delay_between_events_ms": 200});
+    world.fake.expect(order).await;
+    let body = json!({"message": slow});
+    let mut stream = world.gateway.stream(&organization.key, body).await;
+    stream.until("message.delta").await;
+    let in_flight = world.gateway.metric("svc_unsettled_runs").await;
+    assert!(in_flight > 0.0 && unwritten().await == 0.0);
+    server.stop();
+    let events = stream.rest().await;
+    assert_eq!(events.last().unwrap().name, "error");
+    eventually("a run that is late", async || {
+        (unwritten().await > 0.0).then_some(())
+    })
+    .await;
+    server.start_again();
+    eventually("a run that is written", async || {
+        (unwritten().await == 0.0).then_some(())
+    })
+    .await;
+    books::check(&world.gateway.database, &organization.id).await;
 }
 
 /// A disk that is full: no file may grow. The process is told so in place of the disk, which tests cannot fill.

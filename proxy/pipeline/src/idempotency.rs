@@ -261,9 +261,8 @@ impl Claim {
         loop {
             tokio::time::sleep(EXTEND_EVERY).await;
             let extended = idempotency::extend(store, &self.scope, &self.owner, moment::now());
-            if let Err(error) = extended.await {
-                tracing::warn!(%error, "the claim of an idempotency key could not be extended yet");
-            }
+            let what = "the claim of an idempotency key could not be extended yet";
+            store.told(what, &extended.await);
         }
     }
 

@@ -194,9 +194,11 @@ impl Way {
         }
         let (store, id) = (gateway.store.clone(), self.integration_id.clone());
         gateway.background.spawn(async move {
-            if let Err(error) = integration::touch(&store, &id, now).await {
-                tracing::warn!(integration_id = id, %error, "the last use of an integration could not be noted");
-            }
+            let touched = integration::touch(&store, &id, now).await;
+            store.told(
+                "the last use of an integration could not be noted",
+                &touched,
+            );
         });
     }
 }

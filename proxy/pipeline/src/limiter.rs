@@ -258,7 +258,9 @@ impl Limiter {
         if held.is_empty() {
             return;
         }
-        if let Err(error) = shared.counters.renew(&held, now_us).await {
+        if let Err(error) = shared.counters.renew(&held, now_us).await
+            && !shared.is_down.load(Ordering::Acquire)
+        {
             tracing::warn!(%error, "leases of requests in flight could not be extended yet");
         }
     }
@@ -270,6 +272,8 @@ impl Limiter {
             match shared.counters.sweep(now_us).await {
                 Ok(0) => return,
                 Ok(_) => {}
+                // What is down has been said.
+                Err(_) if shared.is_down.load(Ordering::Acquire) => return,
                 Err(error) => {
                     tracing::warn!(%error, "idle rate-limit buckets could not be removed yet");
                     return;

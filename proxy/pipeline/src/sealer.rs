@@ -54,9 +54,11 @@ pub(crate) async fn start(gateway: &Arc<Gateway>) -> Result<(), StoreError> {
                 passed = Passed::default();
                 check(&sealing).await;
                 // The store may have a new key meanwhile (`svc_store::signing_key::rotate`).
-                match audit_key::open(&sealing.store, &origin, moment::now()).await {
-                    Ok(current) => signer = current,
-                    Err(error) => tracing::error!(%error, "the signing key of the audit log could not be read again"),
+                let current = audit_key::open(&sealing.store, &origin, moment::now()).await;
+                let what = "the signing key of the audit log could not be read again";
+                sealing.store.told(what, &current);
+                if let Ok(current) = current {
+                    signer = current;
                 }
             }
         }
@@ -79,6 +81,8 @@ async fn seal(gateway: &Gateway, signer: &Signer, passed: &mut Passed) -> Round 
         let is_late = began.elapsed() > SEAL_EVERY / 2;
         let most = if is_late { AT_ONCE_WHEN_LATE } else { AT_ONCE };
         let sealed = audit_tree::seal(&gateway.store, signer, moment::now(), most, *passed).await;
+        let what = "audit rows could not be sealed yet";
+        gateway.store.told(what, &sealed);
         if let Ok(sealed) = &sealed {
             *passed = sealed.passed;
             if sealed.replaced > 0 {
@@ -94,20 +98,16 @@ async fn seal(gateway: &Gateway, signer: &Signer, passed: &mut Passed) -> Round 
             Ok(sealed) if sealed.more => tokio::time::sleep(BETWEEN).await,
             Ok(_) => return Round::AllSealed,
             Err(StoreError::Closed) => return Round::Left,
-            Err(error) => {
-                tracing::error!(%error, "audit rows could not be sealed yet");
-                return Round::Behind;
-            }
+            Err(_) => return Round::Behind,
         }
     }
 }
 
 async fn check(gateway: &Gateway) {
-    match audit_tree::lost(&gateway.store).await {
-        Ok(0) => {}
-        Ok(rows) => tracing::error!(rows, "audit rows were removed before they were sealed"),
-        Err(error) => {
-            tracing::error!(%error, "the rows that wait to be sealed could not be checked")
-        }
+    let lost = audit_tree::lost(&gateway.store).await;
+    let what = "the rows that wait to be sealed could not be checked";
+    gateway.store.told(what, &lost);
+    if let Ok(rows @ 1..) = lost {
+        tracing::error!(rows, "audit rows were removed before they were sealed");
     }
 }

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use svc_core::time::Timestamp;
 use svc_store::clock::Clock;
 use svc_store::{
-    StoreError, idempotency, oauth_authorization, recovery, replica, retention, session,
+    Store, StoreError, idempotency, oauth_authorization, recovery, replica, retention, session,
 };
 use tokio::time::MissedTickBehavior;
 
@@ -39,10 +39,10 @@ const RECOMPUTED_FOR_MS: i64 = svc_core::time::MS_PER_DAY;
 pub async fn start(gateway: &Arc<Gateway>) -> Result<(), StoreError> {
     renew(gateway).await?;
     repeat(gateway, RENEW_EVERY, |gateway| async move {
-        if let Err(error) = renew(&gateway).await
-            && !gateway.pulse.has_left()
-        {
-            tracing::error!(%error, "the replica's lease could not be renewed");
+        let renewed = renew(&gateway).await;
+        if !gateway.pulse.has_left() {
+            let what = "the replica's lease could not be renewed";
+            gateway.store.told(what, &renewed);
         }
     });
     repeat(gateway, RECOVER_EVERY, |gateway| async move {
@@ -208,7 +208,10 @@ const LAST_SETTLEMENT_PAUSE: Duration = Duration::from_millis(10);
 
 async fn recover(gateway: &Gateway) {
     while gateway.pulse.may_recover(Instant::now()) {
-        match recovery::recover_abandoned(&gateway.store, now()).await {
+        let recovered = recovery::recover_abandoned(&gateway.store, now()).await;
+        let what = "recovery failed; it will be tried again";
+        gateway.store.told(what, &recovered);
+        match recovered {
             Ok(recovered) => {
                 if recovered.abandoned > 0 || recovered.released > 0 {
                     let (abandoned, released) = (recovered.abandoned, recovered.released);
@@ -222,10 +225,7 @@ async fn recover(gateway: &Gateway) {
                     return;
                 }
             }
-            Err(error) => {
-                tracing::error!(%error, "recovery failed; it will be tried again");
-                return;
-            }
+            Err(_) => return,
         }
     }
 }
@@ -234,74 +234,66 @@ async fn recover(gateway: &Gateway) {
 async fn sweep(gateway: &Gateway) {
     let store = &gateway.store;
     let idle_ms = gateway.settings.sessions.idle_ms;
-    sweep_all("idempotency keys", || {
-        idempotency::sweep(store, moment::now())
-    })
-    .await;
-    sweep_all("sessions and links", || {
+    let what = "idempotency keys that are over could not be removed yet";
+    sweep_all(store, what, || idempotency::sweep(store, moment::now())).await;
+    let what = "sessions and links that are over could not be removed yet";
+    sweep_all(store, what, || {
         session::sweep(store, idle_ms, moment::now())
     })
     .await;
-    sweep_all("authorization requests and codes", || {
+    let what = "authorization requests and codes that are over could not be removed yet";
+    sweep_all(store, what, || {
         oauth_authorization::sweep(store, moment::now())
     })
     .await;
 }
 
-/// Removes some at a time, so that the writer is free in between, until `some` finds none.
-async fn sweep_all<Work>(what: &'static str, some: impl Fn() -> Work)
+/// Removes some at a time, so that the writer is free in between, until `some` finds none. `what` says that it could not.
+async fn sweep_all<Work>(store: &Store, what: &'static str, some: impl Fn() -> Work)
 where
     Work: Future<Output = Result<u64, StoreError>>,
 {
     loop {
-        match some().await {
-            Ok(0) => return,
-            Ok(_) => {}
-            Err(error) => {
-                tracing::error!(what, %error, "what is over could not be removed yet");
-                return;
-            }
+        let removed = some().await;
+        store.told(what, &removed);
+        if matches!(removed, Ok(0) | Err(_)) {
+            return;
         }
     }
 }
 
 /// Removes audit rows and conversations past their retention.
 async fn expire(gateway: &Gateway) {
-    match retention::expire(&gateway.store, moment::now()).await {
-        Ok(expired) => {
-            let (audit_rows, conversations) = (expired.audit_rows, expired.conversations);
-            if audit_rows > 0 || conversations > 0 {
-                tracing::info!(
-                    audit_rows,
-                    conversations,
-                    "removed what is past its retention"
-                );
-            }
-        }
-        Err(error) => {
-            tracing::error!(%error, "what is past its retention could not be removed yet");
-        }
+    let expired = retention::expire(&gateway.store, moment::now()).await;
+    let what = "what is past its retention could not be removed yet";
+    gateway.store.told(what, &expired);
+    let Ok(expired) = expired else { return };
+    let (audit_rows, conversations) = (expired.audit_rows, expired.conversations);
+    if audit_rows > 0 || conversations > 0 {
+        tracing::info!(
+            audit_rows,
+            conversations,
+            "removed what is past its retention"
+        );
     }
 }
 
 /// Sets sums that are not those of the ledger right, and says so.
 async fn recompute(gateway: &Gateway) {
     let since = moment::now().plus_ms(-RECOMPUTED_FOR_MS);
-    match recomputation::recompute(&gateway.store, since).await {
-        Ok(report) => gateway
-            .metrics
-            .usage_drifts
-            .inc_by(report.drifts.len() as u64),
-        Err(error) => {
-            tracing::error!(%error, "usage could not be recomputed; it will be tried again")
-        }
+    let report = recomputation::recompute(&gateway.store, since).await;
+    let what = "usage could not be recomputed; it will be tried again";
+    gateway.store.told(what, &report);
+    if let Ok(report) = report {
+        let drifts = report.drifts.len() as u64;
+        gateway.metrics.usage_drifts.inc_by(drifts);
     }
 }
 
 async fn flush(gateway: &Gateway) {
-    if let Err(error) = gateway.strangers.flush(&gateway.store).await {
-        tracing::error!(%error, "failing authentications could not be recorded yet");
-    }
+    let flushed = gateway.strangers.flush(&gateway.store).await;
+    let what = "failing authentications could not be recorded yet";
+    gateway.store.told(what, &flushed);
 }
 
 fn repeat<F, Work>(gateway: &Arc<Gateway>, every: Duration, work: F)

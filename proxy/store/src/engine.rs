@@ -241,6 +241,14 @@ impl Db {
         matches!(self.engine, Engine::Postgres(_))
     }
 
+    /// Whether the log was told that no connection can be made.
+    pub(crate) fn is_gone(&self) -> bool {
+        match &self.engine {
+            Engine::Sqlite { readers, .. } => readers.is_gone(),
+            Engine::Postgres(kept) => kept.is_gone(),
+        }
+    }
+
     async fn bare<T, F>(&self, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,

@@ -38,6 +38,7 @@ pub mod oauth_application;
 pub mod oauth_authorization;
 pub mod org_key;
 pub mod organization;
+mod outage;
 pub mod outbox;
 pub mod page;
 pub mod password;
@@ -88,6 +89,7 @@ pub struct Store {
 
 impl Store {
     /// Opens `sqlite://path` or `postgres://…`, creating the SQLite file and bringing the schema up to date.
+    failing: Arc<outage::Failing>,
     /// Connections live on `runtime`, which has to outlive every use; callers may stand on any runtime.
     ///
     /// # Errors
@@ -108,6 +110,7 @@ impl Store {
     }
 
     /// The file of the store at this address, `None` where it is none. Nothing is opened.
+            failing: Arc::default(),
     ///
     /// # Errors
     /// [`StoreError::Address`].

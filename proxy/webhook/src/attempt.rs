@@ -117,8 +117,12 @@ pub(crate) async fn attempt(way: &Way, due: Due) -> Option<Done> {
 
 /// What a delivery that cannot be opened says in the log of deliveries; nothing where the store is in trouble.
 fn unreadable(error: &StoreError) -> Option<AttemptError> {
+    // That the store is away, whoever wants leases is told.
+    if error.is_outage() {
+        return None;
+    }
     tracing::error!(%error, "a delivery could not be opened");
-    (!error.is_outage()).then_some(AttemptError::Internal)
+    Some(AttemptError::Internal)
 }
 
 /// The head of an answer.

@@ -233,30 +233,27 @@ impl Work {
     }
 
     fn looked(&mut self, found: Result<Waiting, StoreError>) {
-        match found {
-            Ok(found) => {
-                let now = moment::now();
-                let mut overdue_ms = 0;
-                for (id, due_at) in &found {
-                    overdue_ms = overdue_ms.max(now.0.saturating_sub(due_at.0));
-                    if *due_at <= now {
-                        self.lanes.wake(id);
-                    } else if due_at.0 <= now.0.saturating_add(NEAR_MS) {
-                        self.lanes.wake_at(id, *due_at);
-                    }
-                }
-                self.metrics
-                    .overdue_seconds
-                    .set(overdue_ms.div_euclid(svc_core::time::MS_PER_SECOND));
-                let is_whole = found.len() < LOOKED_AT as usize;
-                self.looked_behind = match found.into_iter().next_back() {
-                    Some((last, _)) if !is_whole => last,
-                    _ => String::new(),
-                };
+        let what = "what is due could not be looked for";
+        self.way.store.told(what, &found);
+        let Ok(found) = found else { return };
+        let now = moment::now();
+        let mut overdue_ms = 0;
+        for (id, due_at) in &found {
+            overdue_ms = overdue_ms.max(now.0.saturating_sub(due_at.0));
+            if *due_at <= now {
+                self.lanes.wake(id);
+            } else if due_at.0 <= now.0.saturating_add(NEAR_MS) {
+                self.lanes.wake_at(id, *due_at);
             }
-            Err(StoreError::Closed) => {}
-            Err(error) => tracing::error!(%error, "what is due could not be looked for"),
         }
+        self.metrics
+            .overdue_seconds
+            .set(overdue_ms.div_euclid(svc_core::time::MS_PER_SECOND));
+        let is_whole = found.len() < LOOKED_AT as usize;
+        self.looked_behind = match found.into_iter().next_back() {
+            Some((last, _)) if !is_whole => last,
+            _ => String::new(),
+        };
     }
 
     /// Gives each hand that is free what there is to do.
@@ -308,14 +305,15 @@ impl Work {
 
     /// Results are written: their places are free.
     fn settled(&mut self, over: Vec<Over>, settled: Result<Settled, StoreError>) {
+        let what = "what became of deliveries could not be written yet";
+        self.way.store.told(what, &settled);
         let Settled {
             disabled,
             late,
             held,
         } = match settled {
             Ok(settled) => settled,
-            Err(error) => {
-                tracing::error!(%error, "what became of deliveries could not be written yet");
+            Err(_) => {
                 self.results.splice(0..0, over);
                 self.is_in_debt = true;
                 return self.rest();
@@ -355,10 +353,11 @@ impl Work {
 
     /// Leases are taken: attempts begin.
     fn claimed(&mut self, asks: &[(Ask, Class)], claimed: Result<Claimed, StoreError>) {
+        let what = "deliveries could not be taken from the outbox yet";
+        self.way.store.told(what, &claimed);
         let Claimed { due, lanes } = match claimed {
             Ok(claimed) => claimed,
-            Err(error) => {
-                tracing::error!(%error, "deliveries could not be taken from the outbox yet");
+            Err(_) => {
                 self.lanes.not_taken(asks);
                 return self.rest();
             }
@@ -486,11 +485,11 @@ async fn upkeep(store: Store, metrics: Metrics, mut stopped: watch::Receiver<boo
             () = told(&mut stopped) => return,
             _ = ticks.tick() => {}
         }
-        match outbox::depth(&store, COUNTED).await {
-            Ok(waiting) => metrics
-                .waiting
-                .set(i64::try_from(waiting).unwrap_or(i64::MAX)),
-            Err(error) => tracing::warn!(%error, "what waits could not be counted"),
+        let waiting = outbox::depth(&store, COUNTED).await;
+        store.told("what waits could not be counted", &waiting);
+        if let Ok(waiting) = waiting {
+            let waiting = i64::try_from(waiting).unwrap_or(i64::MAX);
+            metrics.waiting.set(waiting);
         }
         if counts.is_multiple_of(COUNTS_PER_SWEEP) {
             sweep(&store).await;
@@ -511,13 +510,11 @@ fn is_over(rest: &mut Option<Instant>) -> bool {
 /// Removes a batch at a time, so that the writer is free in between.
 async fn sweep(store: &Store) {
     loop {
-        match webhook_delivery::sweep(store, moment::now()).await {
-            Ok(0) => return,
-            Ok(_) => {}
-            Err(error) => {
-                tracing::error!(%error, "deliveries that are over could not be removed yet");
-                return;
-            }
+        let removed = webhook_delivery::sweep(store, moment::now()).await;
+        let what = "deliveries that are over could not be removed yet";
+        store.told(what, &removed);
+        if matches!(removed, Ok(0) | Err(_)) {
+            return;
         }
     }
 }

@@ -344,9 +344,7 @@ fn touch(store: &Store, caller: &Arc<Caller>, now: Timestamp, background: &Handl
         } else {
             api_key::touch(&store, id, now).await
         };
-        if let Err(error) = touched {
-            tracing::warn!(key_id = caller.key_id, %error, "the last use of a credential could not be noted");
-        }
+        store.told("the last use of a credential could not be noted", &touched);
     });
 }
 

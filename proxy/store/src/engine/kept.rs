@@ -131,7 +131,8 @@ impl<DB: Database> Kept<DB> {
         Ok((connection, Ticket { made, _turn: turn }))
     }
 
-    fn is_gone(&self) -> bool {
+    /// Whether the log was told that no connection can be made.
+    pub(super) fn is_gone(&self) -> bool {
         self.health.is_gone.load(Ordering::Acquire)
     }
 
