@@ -358,7 +358,7 @@ impl Shared {
         answer: impl Future<Output = Result<T, StoreError>>,
     ) -> Result<T, StoreError> {
         let answer = tokio::time::timeout(ANSWER_TIMEOUT, answer).await;
-        answer.unwrap_or(Err(StoreError::TimedOut))
+        answer.unwrap_or_else(|_| Err(StoreError::Counters("no answer in time".to_owned())))
     }
 
     fn lost(&self, error: &StoreError) {

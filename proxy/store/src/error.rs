@@ -16,6 +16,9 @@ pub enum StoreError {
     /// The connection was lost before PostgreSQL answered, perhaps after it had committed.
     #[error("the database is unavailable: {0}")]
     Lost(String),
+    /// The server that counts for rate limits does not answer, or says no.
+    #[error("the server of counters is unavailable: {0}")]
+    Counters(String),
     /// More work is queued than [`crate::StoreOptions::queue_jobs`] allows.
     #[error("the store's queue is full")]
     Overloaded,
@@ -69,7 +72,12 @@ impl StoreError {
     pub const fn is_outage(&self) -> bool {
         matches!(
             self,
-            Self::Unavailable(_) | Self::Lost(_) | Self::Overloaded | Self::TimedOut | Self::Closed
+            Self::Unavailable(_)
+                | Self::Lost(_)
+                | Self::Counters(_)
+                | Self::Overloaded
+                | Self::TimedOut
+                | Self::Closed
         )
     }
 

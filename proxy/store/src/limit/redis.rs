@@ -139,5 +139,5 @@ fn places(bucket: &str) -> String {
 
 /// Whatever the server says no to, another attempt later may succeed; and requests are not refused for it.
 fn down(error: RedisError) -> StoreError {
-    StoreError::Unavailable(format!("limits: {}", error.category()))
+    StoreError::Counters(error.category().to_owned())
 }
