@@ -11,6 +11,7 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use svc_core::checkpoint::Verifier;
 
+use crate::check::counted;
 use export::{Expected, Report};
 
 #[derive(clap::Subcommand)]
@@ -99,8 +100,8 @@ fn show(report: &Report, expected: &Expected) -> anyhow::Result<()> {
     let verdict = if report.holds() { "VERIFIED" } else { "FAILED" };
     writeln!(
         out,
-        "{verdict}: {rows} rows, {expired} more that are past their retention, {} problems",
-        report.problems.len() as u64 + report.unlisted
+        "{verdict}: {rows} rows, {expired} more that are past their retention, {}",
+        counted(report.problems.len() as u64 + report.unlisted)
     )?;
     out.flush()?;
     Ok(())

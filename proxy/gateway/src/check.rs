@@ -94,6 +94,14 @@ fn report(problems: &[String], doubts: &[String]) -> anyhow::Result<ExitCode> {
         writeln!(out, "configuration, policies and plugins are valid")?;
         return Ok(ExitCode::SUCCESS);
     }
-    writeln!(out, "{} problems", problems.len())?;
+    writeln!(out, "{}", counted(problems.len() as u64))?;
     Ok(ExitCode::FAILURE)
+}
+
+/// How many problems there are, in words.
+pub(crate) fn counted(problems: u64) -> String {
+    match problems {
+        1 => "1 problem".to_owned(),
+        count => format!("{count} problems"),
+    }
 }

@@ -75,8 +75,11 @@ enum Command {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
+    let is_serving = matches!(arguments.command, None | Some(Command::Serve(_)));
     match run(arguments) {
         Ok(code) => code,
+        // Whoever reads the output has what they wanted, and knows it.
+        Err(error) if !is_serving && is_unread(&error) => ExitCode::FAILURE,
         Err(error) => {
             report(&error);
             ExitCode::FAILURE
@@ -114,6 +117,13 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
             wiring::blocking(fake_provider::serve(options))?.map(|()| ExitCode::SUCCESS)
         }
     }
+}
+
+/// Whether it was the output that could not be written, because its reader has left.
+fn is_unread(error: &anyhow::Error) -> bool {
+    let is_last = error.chain().nth(1).is_none();
+    let written = error.downcast_ref::<std::io::Error>();
+    is_last && written.is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
 /// Serves; what ends the program is a line of its log, where its log is for machines.

@@ -88,10 +88,12 @@ pub(crate) async fn store(
     configuration: &Configuration,
     runtime: &Handle,
 ) -> anyhow::Result<Store> {
-    let folder = &configuration.server.data_dir;
-    private_folder(folder)?;
     let url = configuration.database_url();
     let source = key_source::configured(configuration);
+    // Whoever keeps neither database nor key there needs no folder.
+    if Store::file(&url)?.is_some() || source.would_make().is_some() {
+        private_folder(&configuration.server.data_dir)?;
+    }
     if let Some(missing) = source.would_make()
         && has_a_key_of_its_own(&url, runtime).await?
     {

@@ -48,6 +48,24 @@ fn check_is_content_with_what_is_shipped() {
     assert!(output.status.success(), "{}", program::text(&output.stdout));
 }
 
+/// One is one; and whoever reads no further is told nothing of it.
+#[test]
+fn problems_are_counted_for_whoever_reads_so_far() {
+    let gateway = Setup::new("http://127.0.0.1:9")
+        .key("limits", "body_mz", 1)
+        .prepare();
+    let output = run(&gateway, &["check"]);
+    let out = program::text(&output.stdout);
+    assert!(out.ends_with("\n1 problem\n"), "{out}");
+    let mut command = gateway.command();
+    command.args(["check"]).stdout(Stdio::piped());
+    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(program::text(&output.stderr), "");
+}
+
 #[test]
 fn check_prints_every_problem() {
     let policies = Policies::copy();
@@ -356,6 +374,25 @@ fn bootstrap_switches_on_what_the_catalogue_marks() {
     );
     let told = program::text(&made.stderr);
     assert!(made.status.success(), "{told}");
+}
+
+/// Whoever keeps everything elsewhere finds no empty folder where they called the program.
+#[tokio::test]
+async fn bootstrap_makes_no_folder_that_holds_nothing() {
+    let database = tokio::task::spawn_blocking(svc_tests::postgres::database);
+    let gateway = Setup::new("http://127.0.0.1:9")
+        .on(Some(database.await.unwrap()))
+        .prepare();
+    let mut command = gateway.command();
+    // 32 bytes of 1.
+    command.env(
+        "SVC_MASTER_KEY",
+        "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=",
+    );
+    let output = program::run(command.args(["admin", "bootstrap", "--json"]));
+    let error = program::text(&output.stderr);
+    assert!(output.status.success(), "{error}");
+    assert!(!gateway.data().exists());
 }
 
 #[test]

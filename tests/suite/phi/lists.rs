@@ -20,6 +20,7 @@ on_sqlite! {
     a_change_of_the_lists_is_taken_up,
     a_denied_value_refuses_where_phi_refuses,
     a_denied_value_leaves_replies_too,
+    an_allowed_value_has_no_kind,
     what_cannot_be_listed_is_refused_by_its_line,
 }
 
@@ -62,6 +63,32 @@ async fn sent(world: &World, organization: &Organization, text: &str) -> String 
     let received = world.fake.received(&mark).await;
     let text = received["body"]["messages"][0].to_string();
     text.split_once(&mark).unwrap().1.to_owned()
+}
+
+async fn an_allowed_value_has_no_kind(world: &World) {
+    let organization = world.organization();
+    let arguments = [&ALLOW[..], &["--kind", "NAME"]].concat();
+    let output = command(
+        world,
+        &organization,
+        &arguments,
+        "Lakeside General Hospital",
+    );
+    let error = program::text(&output.stderr);
+    assert!(
+        !output.status.success() && error.contains("--kind"),
+        "{error}"
+    );
+    // Without one, a denied value is an identifier.
+    let denied = list(
+        world,
+        &organization,
+        &["add", "--list", "deny"],
+        "Blue Folder",
+    );
+    assert_eq!(denied, "1 listed, 1 in all\n");
+    let shown = list(world, &organization, &["show"], "");
+    assert!(shown.contains("OTHER_ID"), "{shown}");
 }
 
 async fn what_is_denied_goes_and_what_is_allowed_stays(world: &World) {

@@ -24,9 +24,9 @@ pub(crate) enum Command {
         organization: String,
         #[arg(long, value_enum)]
         list: List,
-        /// What denied values are found as.
-        #[arg(long, default_value = "OTHER_ID")]
-        kind: String,
+        /// What denied values are found as; OTHER_ID when absent. Allowed values are found as nothing.
+        #[arg(long)]
+        kind: Option<String>,
     },
     /// Take values off their list: those of standard input, one a line, or one by its id.
     Remove {
@@ -52,6 +52,8 @@ pub(crate) enum List {
     Deny,
 }
 
+/// A value that somebody denies is an identifier, whatever else it may be.
+const DENIED_AS: &str = "OTHER_ID";
 /// Longest line that is read: any value that can be listed, with its signs.
 const MAX_LINE_BYTES: usize = 4_096;
 
@@ -65,8 +67,8 @@ pub(super) async fn run(store: &Store, command: Command) -> anyhow::Result<ExitC
             list,
             kind,
         } => {
+            let listing = listing(list, kind.as_deref())?;
             known(store, &organization).await?;
-            let listing = listing(list, &kind)?;
             let values = read()?;
             let mut held = 0;
             for values in values.chunks(phi_list::MAX_VALUES_PER_CHANGE) {
@@ -115,17 +117,22 @@ pub(super) async fn run(store: &Store, command: Command) -> anyhow::Result<ExitC
     Ok(ExitCode::SUCCESS)
 }
 
-fn listing(list: List, kind: &str) -> anyhow::Result<Listing> {
-    match list {
-        List::Allow => Ok(Listing::Allow),
-        List::Deny => match ENTITY_KINDS.iter().find(|known| known.name == kind) {
-            Some(known) => Ok(Listing::Deny(Kind::named(known.name))),
-            None => {
-                let known: Vec<&str> = ENTITY_KINDS.iter().map(|known| known.name).collect();
-                bail!("unknown kind {kind}; known are {}", known.join(", "))
-            }
-        },
-    }
+fn listing(list: List, kind: Option<&str>) -> anyhow::Result<Listing> {
+    let kind = match (list, kind) {
+        (List::Allow, None) => return Ok(Listing::Allow),
+        // Whoever names one expects that it means something.
+        (List::Allow, Some(_)) => {
+            bail!(
+                "--kind is for --list deny: an allowed value is left alone, whatever it is found as"
+            )
+        }
+        (List::Deny, kind) => kind.unwrap_or(DENIED_AS),
+    };
+    let Some(known) = ENTITY_KINDS.iter().find(|known| known.name == kind) else {
+        let known: Vec<&str> = ENTITY_KINDS.iter().map(|known| known.name).collect();
+        bail!("unknown kind {kind}; known are {}", known.join(", "))
+    };
+    Ok(Listing::Deny(Kind::named(known.name)))
 }
 
 /// The values of standard input, each once. Errors name lines, never what stands there.
