@@ -141,6 +141,7 @@ fn silenced() -> Targets {
         .with_default(LevelFilter::INFO)
         // Its warnings are of what the other side of a connection sends.
         .with_target("rustls", LevelFilter::ERROR)
+        .with_target(svc_store::NOTICES, LevelFilter::WARN)
         .with_targets(svc_edge::LOG_LEVELS)
         .with_target("svc_", LevelFilter::TRACE)
 }
@@ -161,6 +162,10 @@ impl Libraries {
     }
 
     fn is_told(&self, record: &log::Record<'_>) -> bool {
+        // A folder that was removed took its watch along, and that is found out.
+        if record.target().starts_with("notify::") {
+            return record.level() <= log::Level::Warn;
+        }
         if record.target() != svc_edge::ACCEPTING {
             return true;
         }
@@ -285,10 +290,25 @@ mod tests {
                 listening("Accept() failed: 7777");
                 // Not again within the same second.
                 listening("Accept() failed: 8888");
+                let mut record = log::Record::builder();
+                let record = record.level(log::Level::Info).target("notify::inotify");
+                log::Log::log(
+                    &libraries,
+                    &record.args(format_args!("a lost watch")).build(),
+                );
+                tracing::info!(target: svc_store::NOTICES, "a notice");
                 tracing::debug!(target: "svc_edge::connection", "4444");
             });
             let text = String::from_utf8(written.0.lock().clone()).unwrap();
-            for content in ["1111", "2222", "5555", "6666", "8888"] {
+            for content in [
+                "1111",
+                "2222",
+                "5555",
+                "6666",
+                "8888",
+                "a lost watch",
+                "a notice",
+            ] {
                 assert!(!text.contains(content), "{level}: {text}");
             }
             assert!(text.contains("3333"), "{level}: {text}");

@@ -78,6 +78,10 @@ use master_key::MasterKey;
 use org_key::KeyRing;
 pub use transaction::{Transaction, TransactionError};
 
+/// The target of what PostgreSQL says besides its answers. Migrations have it say what they find done already, at level
+/// `info`.
+pub const NOTICES: &str = "sqlx::postgres::notice";
+
 /// An open store: the database and the keys that its sealed columns are read with. Cheap to clone.
 #[derive(Clone)]
 pub struct Store {
@@ -85,11 +89,11 @@ pub struct Store {
     ring: Arc<KeyRing>,
     wakes: Arc<outbox::Wakes>,
     usage: usage::Kept,
+    failing: Arc<outage::Failing>,
 }
 
 impl Store {
     /// Opens `sqlite://path` or `postgres://…`, creating the SQLite file and bringing the schema up to date.
-    failing: Arc<outage::Failing>,
     /// Connections live on `runtime`, which has to outlive every use; callers may stand on any runtime.
     ///
     /// # Errors
@@ -106,11 +110,11 @@ impl Store {
             ring: Arc::new(KeyRing::new(master)),
             wakes: Arc::default(),
             usage: usage::Kept::default(),
+            failing: Arc::default(),
         })
     }
 
     /// The file of the store at this address, `None` where it is none. Nothing is opened.
-            failing: Arc::default(),
     ///
     /// # Errors
     /// [`StoreError::Address`].
