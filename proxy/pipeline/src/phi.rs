@@ -228,15 +228,16 @@ impl Readers {
         });
         let candidates: Vec<Candidate<'_>> = found.chain(by_list).collect();
         let weigh = |claim: &Candidate<'_>, kind: &Kind| {
-            if claim.detector == lists {
-                return Weight::Counts;
-            }
             let narrower = || phi::narrower(kind.as_str(), text, claim.start..claim.end);
             let rule = policy.rule(self.profile, kind.as_str(), narrower);
-            let is_left = claim.score < rule.threshold || allowed.covers(claim.start, claim.end);
+            // What an organization denies is PHI, whatever the policy allows.
+            let is_denied = claim.detector == lists;
+            let is_left = !is_denied
+                && (claim.score < rule.threshold || allowed.covers(claim.start, claim.end));
             match rule.action {
                 Action::Block if !is_left => Weight::Refuses,
                 Action::Redact if !is_left => Weight::Counts,
+                Action::Allow if is_denied => Weight::Counts,
                 Action::Allow | Action::Block | Action::Redact => Weight::Nothing,
             }
         };

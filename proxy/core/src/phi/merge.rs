@@ -1,8 +1,8 @@
 //! From what several detectors say to one list of findings without overlap.
 //!
 //! Where findings overlap, the longest keeps its kind and the rest of the others stays a finding, but none covers what
-//! refuses the request: no byte that a detector claimed above its threshold is left in clear, but for what holds JSON together (`seam`) and names of
-//! models and programs (`model_name`, `assistant`).
+//! refuses the request. No byte that a detector claimed above its threshold is left in clear, but for what holds JSON
+//! together (`seam`) and names of models and programs (`model_name`, `assistant`).
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -45,6 +45,8 @@ pub struct Finding {
     pub score: u16,
     /// Position in [`TextScan::segments`].
     pub segment: usize,
+    /// The request is refused for it.
+    pub refuses: bool,
     /// Where [`TextScan::reading`] says it, if that is not all that can be read here: part of a blob.
     pub(super) reads: Option<Range<usize>>,
 }
@@ -213,6 +215,7 @@ pub(super) fn resolve(scan: &TextScan, claims: Vec<Claim>) -> Vec<Finding> {
                 end,
                 kind: claim.kind.clone(),
                 score: claim.standing.score.0,
+                refuses: claim.standing.refuses.0,
                 segment: scan.segment_at(start),
                 reads: claim.reads.clone().filter(|_| is_whole),
             };
@@ -276,8 +279,7 @@ struct Piece {
 }
 
 /// Gives each stretch of text to the best of the claims on it: what refuses the request, then longest first, then by
-/// standing. One sweep
-/// over the borders of all claims, n log n.
+/// standing. One sweep over the borders of all claims, n log n.
 fn contest(claims: &[Claim]) -> Vec<Piece> {
     let mut borders: Vec<(usize, usize)> = Vec::with_capacity(claims.len() * 2);
     for (at, claim) in claims.iter().enumerate() {

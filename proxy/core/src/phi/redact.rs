@@ -335,6 +335,7 @@ mod tests {
             kind: Kind::named("NAME"),
             score: 1_000,
             segment,
+            refuses: false,
             reads: None,
         }
     }

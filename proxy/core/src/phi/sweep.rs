@@ -233,6 +233,7 @@ fn swept(
             end: finding.end,
             kind: finding.kind,
             standing: Standing {
+                refuses: Reverse(finding.refuses),
                 score: Reverse(finding.score),
                 ..FOUND
             },

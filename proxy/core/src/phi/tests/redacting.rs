@@ -71,6 +71,23 @@ fn nothing_covers_what_refuses_the_request() {
     };
     assert_eq!(merged("SSN"), ["SSN 536-22-1234", "PHONE 0 1"]);
     assert_eq!(merged("NAME"), ["PHONE 536-22-1234 0 1"]);
+    // Nor does a mention of something longer that is known.
+    let place = "John Smith Clinic";
+    let mut map = PlaceholderMap::default();
+    masked(place, &[("ORGANIZATION", place)], &mut map);
+    let mut chat = chat(vec![user("He went to John Smith Clinic.")]);
+    let scan = TextScan::of(&mut chat);
+    let swept = |weight: Weight| {
+        let found = merge(&scan, &[claim(11, 21, "NAME", 900)], |_, _| weight);
+        let found = sweep(&scan, found, &map, &Allowed::default()).unwrap();
+        let said = |finding: &Finding| format!("{} {}", finding.kind.as_str(), scan.value(finding));
+        found.iter().map(said).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        swept(Weight::Refuses),
+        ["NAME John Smith", "ORGANIZATION Clinic"]
+    );
+    assert_eq!(swept(Weight::Counts), ["ORGANIZATION John Smith Clinic"]);
 }
 
 #[test]

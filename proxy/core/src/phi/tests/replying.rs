@@ -257,6 +257,7 @@ fn a_reply_is_refused_for_findings_that_are_not_on_it() {
             kind: Kind::named("NAME"),
             score: 1_000,
             segment,
+            refuses: false,
             reads: None,
         };
         let judged = redactor.found(&scan.unwrap(), vec![finding], &mut map);
