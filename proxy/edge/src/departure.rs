@@ -50,6 +50,13 @@ impl Signals {
             _ = self.quit.recv() => Wish::HandOver,
         }
     }
+
+    async fn stop(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
 }
 
 /// What is wanted next, by a signal or from inside.
@@ -106,9 +113,16 @@ impl DepartureWatch {
                     Phase::Leaving
                 }
             };
+            let in_a_hurry = async {
+                match phase {
+                    // Whoever asks once more for what has been done says nothing new.
+                    Phase::Leaving => signals.stop().await,
+                    _ => drop(signals.next().await),
+                }
+            };
             return Ok(tokio::select! {
                 departure = self.leave(phase) => departure,
-                _ = signals.next() => self.leave_at_once().await,
+                () = in_a_hurry => self.leave_at_once().await,
             });
         }
     }
@@ -154,7 +168,7 @@ impl DepartureWatch {
                 true
             }
             Ok(Err(error)) => {
-                tracing::error!(%error, "the listening sockets could not be handed over");
+                tracing::warn!(%error, "the listening sockets could not be handed over");
                 false
             }
             Err(_) => false,
