@@ -76,8 +76,16 @@ async fn follow(
             // A folder that was replaced took its watch along. Before the scan, so that nothing changes between the two
             // unseen.
             _ = poll.tick() => {
-                watcher.unwatch(&shared.folder).ok();
-                watcher.watch(&shared.folder, RecursiveMode::Recursive).ok();
+                let folder = shared.folder.clone();
+                let following = tokio::task::spawn_blocking(move || {
+                    watcher.unwatch(&folder).ok();
+                    watcher.watch(&folder, RecursiveMode::Recursive).ok();
+                    watcher
+                });
+                let Ok(followed) = following.await else {
+                    return;
+                };
+                watcher = followed;
             }
         }
         scan(Arc::clone(&shared)).await;

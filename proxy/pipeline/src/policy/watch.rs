@@ -177,7 +177,15 @@ impl Policies {
                     while let Ok(Some(())) = tokio::time::timeout(STILL, changes.recv()).await {}
                 }
                 // Before the look, so that nothing changes between the two unseen.
-                watched.follow(&policies.folder);
+                let folder = policies.folder.clone();
+                let following = tokio::task::spawn_blocking(move || {
+                    watched.follow(&folder);
+                    watched
+                });
+                let Ok(followed) = following.await else {
+                    return;
+                };
+                watched = followed;
                 match told {
                     Ok(None) => return,
                     Ok(Some(())) => {
