@@ -262,7 +262,7 @@ impl Claim {
             tokio::time::sleep(EXTEND_EVERY).await;
             let extended = idempotency::extend(store, &self.scope, &self.owner, moment::now());
             let what = "the claim of an idempotency key could not be extended yet";
-            store.told(what, &extended.await);
+            store.told_of(what, &self.owner, &extended.await);
         }
     }
 

@@ -195,10 +195,8 @@ impl Way {
         let (store, id) = (gateway.store.clone(), self.integration_id.clone());
         gateway.background.spawn(async move {
             let touched = integration::touch(&store, &id, now).await;
-            store.told(
-                "the last use of an integration could not be noted",
-                &touched,
-            );
+            let what = "the last use of an integration could not be noted";
+            store.told_of(what, &id, &touched);
         });
     }
 }

@@ -39,6 +39,16 @@ impl Store {
             Err(error) => tracing::error!(%error, "{what}"),
         }
     }
+
+    /// Tells the log what became of work that many do at once and nobody tries again. `of` says whose it was.
+    pub fn told_of<T>(&self, what: &'static str, of: &str, done: &Result<T, StoreError>) {
+        match done {
+            Ok(_) | Err(StoreError::Closed) => {}
+            // Those who cannot do without the store say so.
+            Err(error) if error.is_outage() => tracing::debug!(%error, of, "{what}"),
+            Err(error) => tracing::warn!(%error, of, "{what}"),
+        }
+    }
 }
 
 #[cfg(test)]

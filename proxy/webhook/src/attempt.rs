@@ -117,8 +117,9 @@ pub(crate) async fn attempt(way: &Way, due: Due) -> Option<Done> {
 
 /// What a delivery that cannot be opened says in the log of deliveries; nothing where the store is in trouble.
 fn unreadable(error: &StoreError) -> Option<AttemptError> {
-    // That the store is away, whoever wants leases is told.
+    // That the store is away, whoever wants leases says; but not that it gives leases and no deliveries.
     if error.is_outage() {
+        tracing::warn!(%error, "a delivery could not be opened yet");
         return None;
     }
     tracing::error!(%error, "a delivery could not be opened");

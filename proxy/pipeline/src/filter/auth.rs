@@ -344,7 +344,8 @@ fn touch(store: &Store, caller: &Arc<Caller>, now: Timestamp, background: &Handl
         } else {
             api_key::touch(&store, id, now).await
         };
-        store.told("the last use of a credential could not be noted", &touched);
+        let what = "the last use of a credential could not be noted";
+        store.told_of(what, id, &touched);
     });
 }
 

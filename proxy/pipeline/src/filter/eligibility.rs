@@ -30,17 +30,17 @@ impl Filter for Eligibility {
             let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
             let chat = given(exchange.facts.chat.as_ref(), "the chat")?;
             for feature in features(chat) {
-                let refused = || {
-                    Code::FeatureNotHipaaEligible
-                        .fault()
-                        .detail("feature", feature)
-                };
                 if caller.has_switched_off(feature) {
-                    return Err(refused().detail("reason", SWITCHED_OFF));
+                    let message = "The organization has switched this feature off.";
+                    let fault = Fault::new(Code::FeatureNotHipaaEligible, message);
+                    let fault = fault.detail("feature", feature);
+                    return Err(fault.detail("reason", SWITCHED_OFF));
                 }
                 let enabled = caller.has_feature(feature);
                 if !enabled && !exchange.policy.catalogue.hipaa_eligible(feature) {
-                    return Err(refused());
+                    return Err(Code::FeatureNotHipaaEligible
+                        .fault()
+                        .detail("feature", feature));
                 }
             }
             Ok(())
