@@ -47,9 +47,9 @@ pub(crate) async fn answer(
 
 const METRICS_TYPE: &str = "text/plain; version=0.0.4";
 
-/// Ready means that an inference request could pass: the public listener is open and stays so, the store answers and takes what is
-/// written, and every detector of the policy is loaded. Policy files that were refused are shown and leave the gateway
-/// ready: a good set is in force.
+/// Ready means that an inference request could pass: the public listener is open and stays so, the store answers and
+/// takes what is written, and every detector of the policy is loaded. Policy files that were refused are shown and leave
+/// the gateway ready: a good set is in force.
 async fn readiness(gateway: &Gateway, door: PublicDoor) -> AdminReply {
     let store = match gateway.store.ping().await {
         Ok(()) => gateway.pulse.refusal(Instant::now()),
