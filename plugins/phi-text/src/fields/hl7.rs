@@ -1,9 +1,9 @@
 //! HL7 v2: segments of three capitals, fields between `|`. Each repetition of a field is visited by itself. A line may be
 //! indented or quoted, and a message may stand inside of one: `Parse this: PID|1||…`.
 
-use super::{Visit, trimmed};
+use super::{MAX_VALUE_BYTES, Visit, trimmed};
 use crate::chunk;
-use crate::text::byte;
+use crate::text::{byte, byte_before, is_border};
 
 /// Fields of one segment.
 const MAX_FIELDS: usize = 64;
@@ -135,35 +135,56 @@ pub(super) fn of_path<'l>(label: &'l mut [u8; LABEL_BYTES], path: &[u8]) -> Opti
     })
 }
 
-/// `PID-19: 412679083`, `PID-5.1: DOE`: lists of fields with what is in them, up to the end of the line.
+/// `PID-19: 412679083`, `PID-5.1: DOE`: lists of fields with what is in them, up to the end of the line or the next one.
 pub(super) fn listed(text: &[u8], visit: &mut Visit<'_>) {
-    /// Bytes of the longest path: `PID-11.10`.
-    const PATH: usize = 9;
     let mut at = 0;
     while let Some(colon) = chunk::next_of(text, at, [b':']) {
         at = colon + 1;
-        let head = text
-            .get(colon.saturating_sub(PATH)..colon)
-            .unwrap_or_default();
-        let len = head
-            .iter()
-            .rev()
-            .take_while(|byte| {
-                byte.is_ascii_uppercase() || byte.is_ascii_digit() || b".-".contains(byte)
-            })
-            .count();
-        let path = head.get(head.len() - len..).unwrap_or_default();
-        let is_field = path.get(NAME_BYTES) == Some(&b'-')
-            && SEGMENTS.iter().any(|known| path.starts_with(*known))
-            && path.last().is_some_and(u8::is_ascii_digit);
         // `PID-5: patient name (XPN)` is about fields.
-        if is_field
-            && let Some((start, end)) = trimmed(text, at, line_end(text, at))
+        if let Some(path) = path_before(text, colon)
+            && let Some((start, end)) = trimmed(text, at, listed_end(text, at))
             && !byte(text, start).is_ascii_lowercase()
         {
             visit(path, start, end);
         }
     }
+}
+
+/// The path of a field that ends before the colon at `colon`.
+fn path_before(text: &[u8], colon: usize) -> Option<&[u8]> {
+    /// Bytes of the longest path: `PID-11.10`.
+    const PATH: usize = 9;
+    let head = text.get(colon.saturating_sub(PATH)..colon)?;
+    let is_of_path =
+        |byte: &&u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || b".-".contains(byte);
+    let len = head.iter().rev().take_while(is_of_path).count();
+    let path = head.get(head.len() - len..)?;
+    let is_field = path.get(NAME_BYTES) == Some(&b'-')
+        && SEGMENTS.iter().any(|known| path.starts_with(*known))
+        && path.last().is_some_and(u8::is_ascii_digit);
+    is_field.then_some(path)
+}
+
+/// Where the value ends that begins at `start`: with its line, or before the next path.
+fn listed_end(text: &[u8], start: usize) -> usize {
+    let mut limit = text.len().min(start + MAX_VALUE_BYTES);
+    while limit > start && !is_border(text, limit) {
+        limit -= 1;
+    }
+    let near = text.get(..limit).unwrap_or_default();
+    let line = line_end(near, start);
+    let mut at = start;
+    while let Some(colon) = chunk::next_of(near, at, [b':']).filter(|colon| *colon < line) {
+        at = colon + 1;
+        if let Some(path) = path_before(near, colon) {
+            let mut end = colon - path.len();
+            while end > start && b" \t,;|".contains(&byte_before(near, end)) {
+                end -= 1;
+            }
+            return end;
+        }
+    }
+    line
 }
 
 /// A field that has a person of the staff with an identifier.

@@ -3,7 +3,7 @@
 
 use super::{DAY, MAX_VALUE_BYTES, Visit};
 use crate::chunk;
-use crate::text::{byte, byte_before};
+use crate::text::{byte, byte_before, starts};
 
 /// Fields that identify somebody, by the label that people give them (NCPDP data dictionary).
 const LABELS: [(&[u8; 2], &[u8]); 53] = [
@@ -62,32 +62,37 @@ const LABELS: [(&[u8; 2], &[u8]); 53] = [
     (b"4G", b"provider number"),
 ];
 
-/// What stands before a field.
-const SEPARATORS: [&[u8]; 9] = [
+/// What stands before a field, in letters of any case.
+const SEPARATORS: [&[u8]; 8] = [
     b"\x1c",
-    b"<FS>",
-    b"<1C>",
-    b"<0x1C>",
+    b"<fs>",
+    b"<1c>",
+    b"<0x1c>",
     b"\\x1c",
-    b"\\x1C",
     b"\\u001c",
     b"^\\",
     "\u{241c}".as_bytes(),
 ];
-/// What stands before a group and a segment.
-const DIVIDERS: [&[u8]; 16] = [
+/// What stands before a group and a segment, and at the end of all.
+const DIVIDERS: [&[u8]; 22] = [
     b"\x1d",
     b"\x1e",
     b"\x03",
-    b"<GS>",
-    b"<RS>",
-    b"<ETX>",
-    b"<1D>",
-    b"<1E>",
+    b"<gs>",
+    b"<rs>",
+    b"<etx>",
+    b"<1d>",
+    b"<1e>",
+    b"<0x1d>",
+    b"<0x1e>",
+    b"<03>",
+    b"<0x03>",
     b"\\x1d",
     b"\\x1e",
-    b"\\x1D",
-    b"\\x1E",
+    b"\\x03",
+    b"\\u001d",
+    b"\\u001e",
+    b"\\u0003",
     b"^]",
     b"^^",
     "\u{241d}".as_bytes(),
@@ -141,7 +146,7 @@ fn next(text: &[u8], mut at: usize) -> Option<(usize, usize)> {
     loop {
         at = chunk::next_of(text, at, FIRSTS)?;
         let rest = text.get(at..)?;
-        if let Some(mark) = SEPARATORS.iter().find(|mark| rest.starts_with(mark)) {
+        if let Some(mark) = SEPARATORS.iter().find(|mark| starts(rest, mark)) {
             return Some((at, at + mark.len()));
         }
         at += 1;
@@ -157,7 +162,7 @@ fn field_end(text: &[u8], start: usize) -> usize {
     while let Some(sign) = chunk::next_of(near, at, FIRSTS) {
         let rest = text.get(sign..).unwrap_or_default();
         let mut marks = SEPARATORS.iter().chain(&DIVIDERS);
-        if marks.any(|mark| rest.starts_with(mark)) {
+        if marks.any(|mark| starts(rest, mark)) {
             return sign;
         }
         at = sign + 1;

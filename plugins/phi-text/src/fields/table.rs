@@ -483,7 +483,9 @@ fn tuple(
                         (b'N' | b'E', b'\'')
                     );
                     let value = value + 2 * usize::from(prefix);
-                    visit(text.get(label.0..label.1)?, value, end);
+                    if value < end {
+                        visit(text.get(label.0..label.1)?, value, end);
+                    }
                 }
                 column += 1;
                 from = here + 1;

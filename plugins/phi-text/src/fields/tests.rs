@@ -380,6 +380,9 @@ fn tables_of_exports() {
     let wide = vec!["c"; 100].join(",");
     sees(&format!("{wide},mrn\n{wide},12"), &["mrn=12"]);
     sees("INSERT INTO t (mrn, x) VALUES (N'12', 1);", &["mrn=12"]);
+    let empty = fields("INSERT INTO t (mrn, x) VALUES (E'', 'y'), (N'', 'z')");
+    assert!(empty.contains(&"x=y".to_owned()), "{empty:?}");
+    assert!(!empty.iter().any(|seen| seen.starts_with("mrn=")));
 }
 
 #[test]

@@ -19,6 +19,19 @@ fn claims_of_pharmacies() {
         "<FS>CAANN<RS><FS>AM04<FS>DRPOE<GS>",
         &["first name=ANN", "last name=POE"],
     );
+    for (separator, divider) in [
+        ("<0x1C>", "<0x1D>"),
+        ("<0x1c>", "<0x03>"),
+        ("\\u001C", "\\u001D"),
+        ("\\u001c", "\\u001e"),
+        ("\\x1C", "\\x03"),
+    ] {
+        let claim = "~CAANN!~AM04~DRPOE!".replace('~', separator);
+        sees(
+            &claim.replace('!', divider),
+            &["first name=ANN", "last name=POE"],
+        );
+    }
     sees(
         "610020D0B1PCN12345671011992837465     20240311ABC\x1e\x1cAM01\x1cCAANN",
         &["npi=1992837465", "day in digits=20240311", "first name=ANN"],
@@ -35,6 +48,22 @@ fn claims_of_pharmacies() {
             "{found:?}"
         );
     }
+}
+
+#[test]
+fn a_field_of_a_list_ends_before_the_next_one() {
+    sees(
+        "PID-5: Ann Poe, PID-7: 19510314 PID-3: 12:30",
+        &["PID-5=Ann Poe", "PID-7=19510314", "PID-3=12:30"],
+    );
+    assert!(!fields("PID-5: PID-7: 12").contains(&"PID-5=PID-7: 12".to_owned()));
+    let long = fields(&format!("PID-5: {}", "\u{e9}".repeat(9_000)));
+    assert!(long.iter().all(|seen| seen.len() < 300), "{long:?}");
+    // What is read once for each path is short.
+    let many = "PID-5: X ".repeat(100_000);
+    let mut bytes = 0;
+    super::each(many.as_bytes(), &mut |_, start, end| bytes += end - start);
+    assert_eq!(bytes, 100_000);
 }
 
 #[test]
