@@ -87,7 +87,7 @@ pub fn each(text: &[u8], visit: &mut Visit<'_>) {
 type Read = fn(&[u8], &mut Visit<'_>);
 
 /// Who reads what, in this order: a text without one of each of these signs has no field of the format.
-const READERS: [(&[u32], Read); 22] = [
+const READERS: [(&[u32], Read); 23] = [
     (&[SEGMENT], hl7::each),
     (&[NUMBERED, CODE], hl7::listed),
     (&[COLON, HUMP], yaml::each),
@@ -96,7 +96,7 @@ const READERS: [(&[u32], Read); 22] = [
     (&[QUOTE, COLON | EQUALS, COLON | CLOSE], json::each),
     (&[QUOTE, COLON | EQUALS, COLON | CLOSE], object::each),
     (&[MARK], ncpdp::each),
-    (&[QUOTE, SQUARE], rows::each),
+    (&[SQUARE, COMMA], rows::each),
     (&[DASHES], option::each),
     (&[SQUARE, EQUALS | OPEN | BRACKET], subscript::each),
     (&[HINT], hinted::each),
@@ -105,17 +105,11 @@ const READERS: [(&[u32], Read); 22] = [
     (&[STRING], condition::each),
     (&[CALL], call::each),
     (&[SPACED, BRACKET | COLON], keyword::each),
-    (&[TAG, COMMA, QUOTE | SQUARE], dicom::each),
+    (&[TAG, COMMA, QUOTE | SQUARE | COLON], dicom::each),
     (&[PIPE], banner::each),
     (&[LINE, GAP], aligned::each),
-    (
-        &[
-            PIPE | TAB | SEMICOLON | COMMA,
-            PIPE | LINE | COMMA,
-            PIPE | LINE | BRACKET,
-        ],
-        table::each,
-    ),
+    (&[PIPE | TAB | SEMICOLON | COMMA, PIPE | LINE], table::each),
+    (&[BRACKET], table::statements),
     (&[LINE, BOX], boxes::each),
 ];
 

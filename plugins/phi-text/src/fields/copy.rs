@@ -8,6 +8,11 @@ use crate::text::{begins_with, starts};
 /// Bytes of the longest list of columns.
 const MAX_COLUMNS_BYTES: usize = 4096;
 
+/// Bytes of `from`.
+const FROM_BYTES: usize = 4;
+/// What stands for no value.
+const NULL: &[u8] = b"\\N";
+
 /// The columns of the rows that follow.
 #[derive(Default)]
 pub(super) struct Reader<'t> {
@@ -22,7 +27,12 @@ impl<'t> Reader<'t> {
         } else if line.starts_with(b"\\.") {
             self.columns.clear();
         } else if !self.columns.is_empty() {
-            row(text, start, end, &self.columns, visit);
+            // Another number of values ends the rows.
+            if chunk::count(line, b'\t') + 1 == self.columns.len() {
+                row(text, start, end, &self.columns, visit);
+            } else {
+                self.columns.clear();
+            }
         }
     }
 }
@@ -32,7 +42,8 @@ fn labels(line: &[u8]) -> Option<Vec<&[u8]>> {
     let open = line.iter().position(|byte| *byte == b'(')?;
     let close = line.iter().position(|byte| *byte == b')')?;
     let columns = line.get(open + 1..close)?;
-    if !begins_with(line.get(close + 1..)?, &["from"]) {
+    let behind = line.get(close + 1..)?.trim_ascii_start();
+    if !begins_with(behind, &["from"]) || !begins_with(behind.get(FROM_BYTES..)?, &["stdin"]) {
         return None;
     }
     let names = columns.split(|byte| *byte == b',').map(|name| {
@@ -40,7 +51,7 @@ fn labels(line: &[u8]) -> Option<Vec<&[u8]>> {
         let name = name.strip_prefix(b"\"").unwrap_or(name);
         name.strip_suffix(b"\"").unwrap_or(name)
     });
-    Some(names.filter(|name| name.len() <= MAX_LABEL_BYTES).collect())
+    Some(names.collect())
 }
 
 fn row(text: &[u8], start: usize, end: usize, columns: &[&[u8]], visit: &mut Visit<'_>) {
@@ -48,7 +59,11 @@ fn row(text: &[u8], start: usize, end: usize, columns: &[&[u8]], visit: &mut Vis
     for label in columns {
         let stop = chunk::next_of(text.get(..end).unwrap_or_default(), from, [b'\t']);
         let stop = stop.unwrap_or(end);
-        if let Some((start, end)) = trimmed(text, from, stop) {
+        let value =
+            trimmed(text, from, stop).filter(|place| text.get(place.0..place.1) != Some(NULL));
+        if let Some((start, end)) = value
+            && label.len() <= MAX_LABEL_BYTES
+        {
             visit(label, start, end);
         }
         if stop >= end {

@@ -1,6 +1,6 @@
 //! Formats whose fields have lines of their own: one walk over the lines of a text for all of them.
 
-use super::signs::{BRACKET, CARD, GAP, INNER_TAB, LEAD, PIPE, SEGMENT, Signs, TAB};
+use super::signs::{BRACKET, CARD, INNER_TAB, LEAD, LINE, PIPE, SEGMENT, Signs};
 use super::{Visit, astm, copy, frame, gdt, record, vcard};
 use crate::chunk;
 
@@ -8,8 +8,8 @@ use crate::chunk;
 pub(super) fn each(text: &[u8], signs: Signs, visit: &mut Visit<'_>) {
     let mut gdt = signs.have(&[LEAD]).then(gdt::Reader::default);
     let mut vcard = signs.have(&[CARD]).then(vcard::Reader::default);
-    let mut frame = signs.have(&[GAP, LEAD]).then(frame::Reader::default);
-    let mut copy = signs.have(&[TAB, BRACKET]).then(copy::Reader::default);
+    let mut frame = signs.have(&[LEAD, LINE]).then(frame::Reader::default);
+    let mut copy = signs.have(&[BRACKET, LINE]).then(copy::Reader::default);
     let has_astm = signs.have(&[SEGMENT]);
     let mut record = signs
         .have(&[PIPE | INNER_TAB])

@@ -25,7 +25,6 @@ pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
         quoted: false,
         is_inside: false,
         headers: Default::default(),
-        has_tuple: false,
         cells: [(0, 0); MAX_COLUMNS],
     };
     let mut take = |at: usize, bytes: &[u8]| {
@@ -50,9 +49,21 @@ pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
     }
     take(text.len() - rest.len(), rest);
     lines.end(text, text.len(), visit);
-    if lines.has_tuple && find(text, 0, VALUES).is_some() {
-        inserts(text, visit);
-        named_rows(text, visit);
+}
+
+/// Visits the values of rows of SQL, where `(` follows a word that ends as `VALUES` does.
+pub(super) fn statements(text: &[u8], visit: &mut Visit<'_>) {
+    let mut at = 0;
+    while let Some(open) = chunk::next_of(text, at, [b'(']) {
+        let head = text.get(open.saturating_sub(8)..open).unwrap_or_default();
+        if matches!(head.trim_ascii_end(), [.., b'e' | b'E', b's' | b'S']) {
+            if find(text, 0, VALUES).is_some() {
+                inserts(text, visit);
+                named_rows(text, visit);
+            }
+            return;
+        }
+        at = open + 1;
     }
 }
 
@@ -66,8 +77,6 @@ struct Lines {
     /// Whether the lines are those of a string: `{"csv": "mrn,sex\n60417,F"}`.
     is_inside: bool,
     headers: [Header; SEPARATORS.len()],
-    /// Whether `(` follows a word that ends with `e` or `s`, as `VALUES (` does.
-    has_tuple: bool,
     /// Room for the cells of one line.
     cells: Cells,
 }
@@ -112,14 +121,6 @@ impl Lines {
             LINE if byte(text, at) == b'\r' && byte(text, at + 1) == b'\n' => {}
             LINE if self.quoted && closes(text, at) => {}
             LINE => self.end(text, at, visit),
-            BRACKET if self.has_tuple => {}
-            BRACKET => {
-                let head = text
-                    .get(at.saturating_sub(8)..at)
-                    .unwrap_or_default()
-                    .trim_ascii_end();
-                self.has_tuple = matches!(head, [.., b'e' | b'E', b's' | b'S']);
-            }
             column => {
                 let count = self.counts.get_mut(usize::from(column));
                 if let Some(count) = count.filter(|_| !self.quoted) {
@@ -272,7 +273,6 @@ impl Header {
 const NO_SIGN: u8 = u8::MAX;
 const QUOTE: u8 = u8::MAX - 1;
 const LINE: u8 = u8::MAX - 2;
-const BRACKET: u8 = u8::MAX - 3;
 
 const TABLE_SIGNS: [u8; 256] = {
     let mut signs = [NO_SIGN; 256];
@@ -284,7 +284,6 @@ const TABLE_SIGNS: [u8; 256] = {
     signs[b'"' as usize] = QUOTE;
     signs[b'\n' as usize] = LINE;
     signs[b'\r' as usize] = LINE;
-    signs[b'(' as usize] = BRACKET;
     signs
 };
 

@@ -146,6 +146,60 @@ fn statements_of_databases() {
 }
 
 #[test]
+fn one_column_is_enough_for_statements() {
+    for text in [
+        "INSERT INTO p (mrn) VALUES ('12');",
+        "INSERT INTO p (mrn) VALUES (12)",
+        "SELECT * FROM (VALUES ('12')) AS t (mrn)",
+        "COPY public.p (mrn) FROM stdin;\n11\n12\n\\.\n",
+        "copy p (mrn) from STDIN WITH (x)\n12\n",
+    ] {
+        sees(text, &["mrn=12"]);
+    }
+    for text in [
+        "the values (mrn) of 'x'",
+        "INSERT INTO p (mrn) SELECT '12'",
+        "COPY p (mrn) TO stdout;\n12\n",
+        "Copy it (mrn) from the chart\n12\n",
+    ] {
+        assert_eq!(fields(text), Vec::<String>::new(), "{text}");
+    }
+}
+
+#[test]
+fn rows_of_dumps_have_as_many_values_as_columns() {
+    let copied = |rows: &str| fields(&["COPY p (mrn, sex, zip) FROM stdin;\n", rows].concat());
+    assert_eq!(copied("12\t\\N\t9\n"), ["mrn=12", "zip=9"]);
+    assert!(copied("He said so.\n12\tF\t9\n").is_empty());
+    assert!(copied("12\tF\n").is_empty());
+    let long = "c".repeat(100);
+    sees(
+        &format!("COPY p ({long}, mrn) FROM stdin;\n1\t12\n"),
+        &["mrn=12"],
+    );
+}
+
+#[test]
+fn few_signs_are_enough() {
+    sees(
+        "[[mrn, last_name], [12, Poe]]",
+        &["mrn=12", "last_name=Poe"],
+    );
+    sees(
+        "(0020,000d) Study Instance UID UI: 1.2.840",
+        &["study instance uid=1.2.840"],
+    );
+    sees(" mrn lastN s\n 604 Okafo F\n", &["mrn=604", "lastN=Okafo"]);
+    for text in [
+        "[mrn, last_name], [12, Poe]",
+        "(0020,000d) of UI 1.2.840",
+        " mrn lastN s\n 60417 Okafo F\n",
+    ] {
+        assert_eq!(fields(text), Vec::<String>::new(), "{text}");
+    }
+}
+
+#[test]
 fn assignments_and_comparisons() {
     sees(
         "let mrn: &str = \"12\"; const lastName: string = 'Poe'; Dim ssn As String = \"34\"",
