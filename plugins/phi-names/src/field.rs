@@ -148,7 +148,7 @@ pub fn find_value(text: &str, label: &[u8], start: usize, end: usize, findings: 
         // `name = html` is a variable, unless it is a name after all.
         Field::Name | Field::PerhapsName if is_unquoted_word(text, start, value) => {}
         // Tables that databases print have the types of their columns below the names.
-        Field::Name if TYPES.contains(&value) => {}
+        Field::Name if TYPES.iter().any(|kind| value.eq_ignore_ascii_case(kind)) => {}
         Field::Name => name(value, start, SCORE, findings),
         Field::PerhapsName => {
             if is_person(said) {
@@ -295,12 +295,27 @@ fn is_nm1(label: &[u8]) -> bool {
     matches!(label, b"NM1-3" | b"NM1-4" | b"NM1-5")
 }
 
-/// The components of a name, without those that say what kind of name it is.
-/// What databases and data frames call texts.
-const TYPES: [&str; 8] = [
-    "varchar", "text", "char", "str", "string", "object", "utf8", "category",
+/// What databases, data frames and programs call texts, and what they are kept in.
+const TYPES: [&str; 16] = [
+    "varchar",
+    "nvarchar",
+    "character varying",
+    "bpchar",
+    "text",
+    "char",
+    "str",
+    "string",
+    "object",
+    "utf8",
+    "category",
+    "localdate",
+    "optional",
+    "promise",
+    "list",
+    "any",
 ];
 
+/// The components of a name, without those that say what kind of name it is.
 fn name(value: &str, start: usize, score: u16, findings: &mut Vec<Finding>) {
     /// Family, given and middle name, suffix (HL7 v2.5.1, XPN).
     const COMPONENTS: usize = 4;
@@ -319,10 +334,22 @@ fn name(value: &str, start: usize, score: u16, findings: &mut Vec<Finding>) {
             .contains(|sign: char| sign.is_ascii_digit() || "{}[]<>=_/\\".contains(sign))
         && !is_nobody(value)
         && !is_label(value)
+        && !is_message(value)
         && !is_code(value);
     if is_name {
         findings.push(Finding::new(NAME, start, start + value.len(), score));
     }
+}
+
+/// `Last name is required`: what a form says of a field.
+fn is_message(value: &str) -> bool {
+    /// Words in small letters that names have not.
+    const WORDS: [&str; 11] = [
+        "is", "be", "the", "must", "cannot", "not", "required", "field", "invalid", "this",
+        "please",
+    ];
+    let mut words = value.split(' ');
+    words.any(|word| WORDS.contains(&word.trim_end_matches(['.', ',', '!'])))
 }
 
 /// `Family name`, `last_name`, `mrn`: what a form or a program calls the field itself, or another one.
@@ -331,9 +358,24 @@ fn is_label(value: &str) -> bool {
     let is_fact = FACTS.get(value.as_bytes()) == Some(&Fact::Sure);
     // Some are called Born.
     is_fact && !value.eq_ignore_ascii_case("born")
-        || last.eq_ignore_ascii_case("name")
-        || last.eq_ignore_ascii_case("names")
+        || LABELS.iter().any(|label| last.eq_ignore_ascii_case(label))
 }
+
+/// What labels of names end with.
+const LABELS: [&str; 12] = [
+    "name",
+    "names",
+    "surname",
+    "surnames",
+    "forename",
+    "forenames",
+    "firstname",
+    "lastname",
+    "nachname",
+    "vorname",
+    "apellido",
+    "apellidos",
+];
 
 /// Words with capitals and the particles between them: no sentence has as many.
 fn is_long_name(value: &str) -> bool {
@@ -478,6 +520,16 @@ fn is_nobody(value: &str) -> bool {
         "required",
         "optional",
         "invalid",
+        "undefined",
+        "redacted",
+        "hidden",
+        "deleted",
+        "updated",
+        "not set",
+        "active",
+        "inactive",
+        "pending",
+        "mandatory",
     ]
     .iter()
     .any(|word| value.eq_ignore_ascii_case(word))

@@ -70,10 +70,25 @@ fn value(text: &[u8], key: &[u8], (start, end): (usize, usize), visit: &mut Visi
         .iter()
         .all(|byte| byte.is_ascii_alphanumeric() || *byte >= 0x80 || b" '-/+".contains(byte));
     let is_type = TYPES.iter().any(|kind| said.eq_ignore_ascii_case(kind));
-    if begins && is_plain && !is_type {
+    if begins && is_plain && !is_type && !is_declared(said) {
         visit(key, start, end);
     }
 }
+
+/// Whether a value is a type of a program by its last part: `PersonName`. `McDonald` is nobody's type.
+fn is_declared(said: &[u8]) -> bool {
+    KINDS.iter().any(|kind| {
+        let head = said.strip_suffix(*kind);
+        head.and_then(<[u8]>::last)
+            .is_some_and(u8::is_ascii_lowercase)
+    })
+}
+
+/// What types are called by that programs declare.
+const KINDS: [&[u8]; 14] = [
+    b"Name", b"String", b"Type", b"Id", b"Date", b"Text", b"Schema", b"Number", b"Value", b"Field",
+    b"Enum", b"Props", b"Model", b"Dto",
+];
 
 /// What stands for a value where an object is declared.
 const TYPES: [&[u8]; 10] = [

@@ -27,6 +27,31 @@ const SETTERS: [&[u8]; 18] = [
     b"queryparam",
     b"hasfieldorpropertywithvalue",
 ];
+/// What such a call compares by, where it has three arguments.
+const OPERATORS: [&[u8]; 22] = [
+    b"=",
+    b"==",
+    b"===",
+    b"!=",
+    b"!==",
+    b"<>",
+    b"<",
+    b">",
+    b"<=",
+    b">=",
+    b"like",
+    b"not like",
+    b"ilike",
+    b"not ilike",
+    b"rlike",
+    b"regexp",
+    b"in",
+    b"not in",
+    b"between",
+    b"not between",
+    b"is",
+    b"is not",
+];
 /// Calls that compare what stands before them.
 const COMPARISONS: [&[u8]; 9] = [
     b"equals",
@@ -80,11 +105,28 @@ fn named(text: &[u8], (start, end): (usize, usize), after: usize, visit: &mut Vi
     let comma = skip_space(text, after);
     let label = text.get(start..end).unwrap_or_default();
     let label = label.strip_prefix(b"@").unwrap_or(label);
-    if byte(text, comma) == b','
-        && is_label(label)
-        && let Some((start, end, _)) = string(text, skip_space(text, comma + 1))
-        && start < end
-    {
+    if byte(text, comma) != b',' || !is_label(label) {
+        return;
+    }
+    let Some((mut start, mut end, after)) = string(text, skip_space(text, comma + 1)) else {
+        return;
+    };
+    // `where('last_name', 'like', '%Doe%')`: without a third argument it is a value.
+    let comma = skip_space(text, after);
+    let operator = text.get(start..end).unwrap_or_default();
+    if byte(text, comma) == b',' && is_one_of(operator, &OPERATORS) {
+        let Some(value) = string(text, skip_space(text, comma + 1)) else {
+            return;
+        };
+        (start, end) = (value.0, value.1);
+        while start < end && byte(text, start) == b'%' {
+            start += 1;
+        }
+        while start < end && byte_before(text, end) == b'%' {
+            end -= 1;
+        }
+    }
+    if start < end {
         visit(label, start, end);
     }
 }

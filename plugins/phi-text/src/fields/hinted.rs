@@ -23,7 +23,21 @@ pub(super) fn without_hint(label: &[u8]) -> Option<&[u8]> {
     let hint = hint.get(1..)?.trim_ascii();
     let is_other = OTHERS.iter().any(|other| hint.eq_ignore_ascii_case(other));
     let label = label.trim_ascii_end();
-    (!is_other && !label.is_empty()).then_some(label)
+    (!is_other && is_hint(hint) && !label.is_empty()).then_some(label)
+}
+
+/// Whether what stands in brackets says something, and declares nothing of a program.
+fn is_hint(inside: &[u8]) -> bool {
+    !inside.trim_ascii().is_empty() && !inside.iter().any(|byte| b":=".contains(byte))
+}
+
+/// Whether a bracket stands directly behind a name of a program: `firstName(`, and no `DOB(`.
+fn is_called(before: &[u8]) -> bool {
+    let is_of_name = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
+    let len = before.iter().rev().take_while(is_of_name).count();
+    let name = before.get(before.len() - len..).unwrap_or_default();
+    name.first()
+        .is_some_and(|first| first.is_ascii_lowercase() || *first == b'_')
 }
 
 pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
@@ -60,7 +74,11 @@ fn behind_sign(text: &[u8], at: usize) -> Option<usize> {
 fn label(text: &[u8], end: usize) -> Option<&[u8]> {
     let head = text.get(end.saturating_sub(MAX_LABEL_BYTES + MAX_HINT_BYTES)..end)?;
     let open = head.iter().rposition(|byte| *byte == b'(')?;
-    let before = head.get(..open)?;
+    let (before, hint) = head.split_at_checked(open)?;
+    let inside = hint.get(1..hint.len() - 1)?;
+    if is_called(before) || !is_hint(inside) {
+        return None;
+    }
     let is_divider = |byte: &u8| b"\n\r\t|;,>*\"".contains(byte);
     let from = before.iter().rposition(is_divider).map_or(0, |at| at + 1);
     let words = before.get(from..)?.trim_ascii_start();
@@ -72,9 +90,8 @@ fn label(text: &[u8], end: usize) -> Option<&[u8]> {
         .rposition(|pair| pair == b"  ");
     let words = gap.map_or(words, |gap| words.get(gap + 2..).unwrap_or_default());
     let label = words.trim_ascii_end();
-    let hint = head.len() - open;
     let start = open - words.len();
-    (is_label(label) && hint <= MAX_HINT_BYTES && !head.get(open..)?.contains(&b'\n'))
+    (is_label(label) && hint.len() <= MAX_HINT_BYTES && !hint.contains(&b'\n'))
         .then(|| head.get(start..))?
 }
 

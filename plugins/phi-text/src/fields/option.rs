@@ -24,10 +24,21 @@ pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
             && is_joined
             && is_label(label)
             && let Some((start, end)) = value(text, at + 1)
+            && !is_placeholder(label, text.get(start..end).unwrap_or_default())
         {
             visit(label, start, end);
         }
     }
+}
+
+/// Whether a value says in capitals what the option says: `--last-name LAST`, `--patient-id PATIENT_ID`.
+fn is_placeholder(label: &[u8], value: &[u8]) -> bool {
+    let mut parts = value.split(|byte| matches!(byte, b'-' | b'_'));
+    !value.iter().any(u8::is_ascii_lowercase)
+        && parts.all(|part| {
+            let mut known = label.split(|byte| matches!(byte, b'-' | b'_'));
+            known.any(|known| known.eq_ignore_ascii_case(part))
+        })
 }
 
 /// A string, or a word that begins with a capital or a digit.

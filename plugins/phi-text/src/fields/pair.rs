@@ -93,7 +93,7 @@ fn equals(text: &[u8], at: usize, visit: &mut Visit<'_>) {
     if key == b"extension" && is_quoted {
         instance(text, key_end, start, start + len, visit);
     }
-    if key == b"name" && is_quoted {
+    if key == b"name" && is_quoted && !is_heading(text, key_end) {
         named(text, start, start + len, visit);
     }
     if key == b"value" && is_quoted {
@@ -142,6 +142,19 @@ fn named(text: &[u8], start: usize, end: usize, visit: &mut Visit<'_>) {
     {
         visit(label, start, end);
     }
+}
+
+/// Whether the attribute that ends at `end` is one of an element whose text is a label itself: `<th name="mrn">MRN</th>`.
+fn is_heading(text: &[u8], end: usize) -> bool {
+    const HEADINGS: [&[u8]; 4] = [b"th", b"label", b"legend", b"option"];
+    let head = text.get(end.saturating_sub(MAX_LABEL_BYTES)..end);
+    let element = head.and_then(|head| head.rsplit(|byte| *byte == b'<').next());
+    let name = element.and_then(|element| element.split(|byte| *byte == b' ').next());
+    name.is_some_and(|name| {
+        HEADINGS
+            .iter()
+            .any(|known| name.eq_ignore_ascii_case(known))
+    })
 }
 
 /// Whether a value without quotes ends before the byte.

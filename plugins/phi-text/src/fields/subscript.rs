@@ -127,7 +127,9 @@ fn printed(text: &[u8], at: usize) -> Option<(usize, usize)> {
     }
     let end = rest.iter().position(|byte| b"\n\r[(;,".contains(byte));
     let mut end = value + end.unwrap_or(rest.len());
-    if byte(text, end) == b'[' && byte_before(text, end) != b' ' {
+    // `x[`, `f(`, `Self::new`: what a program takes it from.
+    let is_taken = matches!(byte(text, end), b'[' | b'(') && byte_before(text, end) != b' ';
+    if is_taken || text.get(value..end)?.windows(2).any(|pair| pair == b"::") {
         return None;
     }
     while end > value && matches!(byte_before(text, end), b')' | b' ') {

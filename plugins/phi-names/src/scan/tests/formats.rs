@@ -46,6 +46,11 @@ fn names_in_programs() {
         ("(:last-name \"Quillbane\")", &["NAME:Quillbane"]),
         ("load --last-name Quillbane", &["NAME:Quillbane"]),
         (
+            "where('last_name', 'like', '%Quillbane%')",
+            &["NAME:Quillbane"],
+        ),
+        ("last_name IN ('active', 'Quillbane')", &["NAME:Quillbane"]),
+        (
             "\"csv\":\"last_name,sex\nQuillbane,F\n\"",
             &["NAME:Quillbane"],
         ),
@@ -55,5 +60,14 @@ fn names_in_programs() {
         "errors['last_name'] = 'Required'; if fullname != \"pip\": pass",
         "{lastName: String, name: Widget}",
         "--font-family-name Georgia",
+        "expect(errors.lastName).toBe('Last name is required')",
+        "errors['last_name'] = 'This field is required'",
+        "assertThat(p.getLastName()).isEqualTo(\"updated\")",
+        "SELECT 'deleted' AS full_name WHERE last_name IN ('active','pending')",
+        "where('last_name','like',$q)",
+        "{lastName: NVARCHAR, firstName: PersonName}",
+        "{\"last_name\": \"Surname\", \"first_name\": \"Vorname\"}",
+        "first name (see below) - Mandatory",
+        "firstName(id: number): Promise<string> {",
     ]);
 }

@@ -57,6 +57,23 @@ fn a_hint_makes_no_other_label() {
         &["Name=Ann", "SSN=7712"],
     );
     sees("mrn,Age (yrs)\n12,94", &["Age=94"]);
+    sees("DOB(mm/dd/yyyy): 03/14/1951", &["DOB=03/14/1951"]);
+    for text in [
+        "firstName(locale: Locale): LocalizedString",
+        "  firstName(id: number): Promise<string> {",
+        "lastName(x): String",
+        "getName(): Name",
+        "Name (): Poe",
+        "Name (a=b): Poe",
+    ] {
+        let found = fields(text);
+        assert!(
+            !found
+                .iter()
+                .any(|seen| seen.contains("ame=") || seen.contains("ame(")),
+            "{text}: {found:?}"
+        );
+    }
     for text in [
         "Age (months): 94",
         "Name (print): enter your name",
@@ -94,6 +111,9 @@ fn names_in_brackets() {
     );
     for text in [
         "tmp['PID']['PID.5'] = msg['PID']['PID.5'];",
+        "[last_name] => Self::new(x)",
+        "[last_name] => Kind::Name",
+        "[last_name] => Find(x)",
         "[last_name] => \n[mrn] => \n",
         "a[0] = b[1]",
     ] {
@@ -237,6 +257,16 @@ fn calls() {
         "[('mrn', '12'), ('last_name', 'Poe')]",
         &["mrn=12", "last_name=Poe"],
     );
+    sees(
+        "where('last_name', 'not like', '%Poe%')->where('ssn', '=', '34'); put('mrn', 'in')",
+        &["last_name=Poe", "ssn=34", "mrn=in"],
+    );
+    for text in [
+        "where('last_name','like',$q)",
+        "where(\"mrn\", \"IN\", [x])",
+    ] {
+        assert_eq!(fields(text), Vec::<String>::new(), "{text}");
+    }
     for text in ["print(\"Poe\")", "t('last_name', 'Last')", "settle(\"x\")"] {
         assert_eq!(fields(text), Vec::<String>::new(), "{text}");
     }
@@ -245,11 +275,12 @@ fn calls() {
 #[test]
 fn options_of_commands() {
     sees(
-        "./load --last-name Poe --patient-id \"12\" --x_y 3",
-        &["last-name=Poe", "patient-id=12", "x_y=3"],
+        "./load --last-name Poe --patient-id \"12\" --x_y 3 --first-name ANN",
+        &["last-name=Poe", "patient-id=12", "x_y=3", "first-name=ANN"],
     );
     for text in [
         "--last-name and --first-name",
+        "--last-name LAST --patient-id PATIENT_ID",
         "a--last-name Poe",
         "-- last-name Poe",
     ] {
@@ -284,8 +315,10 @@ fn objects_without_quotes() {
         "{ mrn: Some(\"12\"), last_name: Some(\"Poe\") }",
         &["mrn=12", "last_name=Poe"],
     );
+    sees("{LastName:McDonald MRN:12}", &["LastName=McDonald"]);
     for text in [
         "{lastName: String, mrn: number}",
+        "{lastName: PersonName, mrn: PatientId}",
         "{lastName: getName(), mrn: x.y}",
         "{lastName: Joi.String}",
     ] {
@@ -347,6 +380,12 @@ fn parts_of_forms_and_named_elements() {
         "<property name=\"mrn\" value=\"12\"/><param name=\"ssn\">34</param>",
         &["mrn=12", "ssn=34"],
     );
+    for text in [
+        "<th name=\"last_name\">Last</th>",
+        "<label class=\"x\" name=\"last_name\">Last</label>",
+    ] {
+        assert!(!fields(text).contains(&"last_name=Last".to_owned()));
+    }
     sees(
         "<dict><key>mrn</key><string>12</string></dict>",
         &["mrn=12"],
