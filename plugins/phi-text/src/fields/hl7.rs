@@ -135,7 +135,8 @@ pub(super) fn of_path<'l>(label: &'l mut [u8; LABEL_BYTES], path: &[u8]) -> Opti
     })
 }
 
-/// `PID-19: 412679083`, `PID-5.1: DOE`: lists of fields with what is in them, up to the end of the line or the next one.
+/// `PID-19: 412679083`, `PID-5.1: DOE`: lists of fields with what is in them, each up to the next
+/// one or the end of the line.
 pub(super) fn listed(text: &[u8], visit: &mut Visit<'_>) {
     let mut at = 0;
     while let Some(colon) = chunk::next_of(text, at, [b':']) {

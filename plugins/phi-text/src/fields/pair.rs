@@ -144,7 +144,8 @@ fn named(text: &[u8], start: usize, end: usize, visit: &mut Visit<'_>) {
     }
 }
 
-/// Whether the attribute that ends at `end` is one of an element whose text is a label itself: `<th name="mrn">MRN</th>`.
+/// Whether the attribute that ends at `end` is one of an element whose text is a label itself:
+/// `<th name="mrn">MRN</th>`.
 fn is_heading(text: &[u8], end: usize) -> bool {
     const HEADINGS: [&[u8]; 4] = [b"th", b"label", b"legend", b"option"];
     let head = text.get(end.saturating_sub(MAX_LABEL_BYTES)..end);

@@ -11,7 +11,7 @@ use crate::text::byte;
 const BEGINNINGS: [&[u8]; 4] = [b"[ RECORD ", b"RECORD ", b"@ Row ", b"[RECORD "];
 
 /// `-[ RECORD 1 ]---`, also where the rule is drawn or missing.
-fn is_beginning(line: &[u8]) -> bool {
+pub(super) fn is_beginning(line: &[u8]) -> bool {
     let is_of_rule = |byte: &&u8| matches!(byte, b'-' | b' ');
     let rule = line.iter().take_while(is_of_rule).count();
     let words = line.get(rule..).unwrap_or_default();
@@ -125,6 +125,24 @@ impl Row {
             visit(label, self.value.0, self.value.1);
         }
     }
+}
+
+/// Whether two lines, each with one bar and the second directly below the first, are of a record and no header with a
+/// row: their bars stand in one column, and only what is before them is written as names of fields are.
+pub(super) fn are_rows(text: &[u8], first: (usize, usize), second: (usize, usize)) -> bool {
+    let rows = (
+        Row::read(text, first.0, first.1),
+        Row::read(text, second.0, second.1),
+    );
+    let (Some(one), Some(two)) = rows else {
+        return false;
+    };
+    let is_small = |at: usize| byte(text, at).is_ascii_lowercase();
+    one.column > 0
+        && one.column == two.column
+        && is_small(one.key.0)
+        && is_small(two.key.0)
+        && !is_small(one.value.0)
 }
 
 fn is_humped(label: &[u8]) -> bool {

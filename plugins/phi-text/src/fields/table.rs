@@ -1,6 +1,7 @@
 //! Tables: lines of cells under a header (CSV, tabs, pipes, Markdown), and the columns of an SQL `INSERT`.
 
 use super::header::{Cells, Labels, MAX_COLUMNS, bare, is_rule};
+use super::record::{self, is_beginning};
 use super::{MAX_LABEL_BYTES, Visit, is_label, trimmed};
 use crate::chunk;
 use crate::text::{byte, is_word, starts};
@@ -14,6 +15,8 @@ const MAX_TUPLE_BYTES: usize = 8 * 1024;
 /// What cells are apart by.
 const SEPARATORS: [u8; 4] = [b',', PIPE, b'\t', b';'];
 const PIPE: u8 = b'|';
+/// Where it stands among them.
+const BAR: usize = 1;
 
 pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
     /// Bytes that are passed over together where all are letters and spaces, as most are.
@@ -24,6 +27,7 @@ pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
         counts: [0; SEPARATORS.len()],
         quoted: false,
         is_inside: false,
+        is_record: false,
         headers: Default::default(),
         cells: [(0, 0); MAX_COLUMNS],
     };
@@ -76,6 +80,8 @@ struct Lines {
     quoted: bool,
     /// Whether the lines are those of a string: `{"csv": "mrn,sex\n60417,F"}`.
     is_inside: bool,
+    /// Whether the lines are those of a record that said that it is one: what stands before a bar is a label.
+    is_record: bool,
     headers: [Header; SEPARATORS.len()],
     /// Room for the cells of one line.
     cells: Cells,
@@ -109,6 +115,8 @@ struct Table {
 
 /// Lines in a row that may have other cells.
 const MAX_ODD: usize = 3;
+/// Bytes of the end of a line, at most.
+const END_BYTES: usize = 2;
 /// Columns of a table that a blank line does not end.
 const WIDE: usize = 3;
 
@@ -146,7 +154,8 @@ impl Lines {
     /// The line ends at `end`.
     fn end(&mut self, text: &[u8], end: usize, visit: &mut Visit<'_>) {
         let line = (self.start, end);
-        let counts = std::mem::take(&mut self.counts);
+        let mut counts = std::mem::take(&mut self.counts);
+        self.skip_record(text.get(line.0..line.1).unwrap_or_default(), &mut counts);
         let headers = self.headers.iter_mut().zip(counts);
         for (separator, (header, count)) in SEPARATORS.into_iter().zip(headers) {
             let is_open = !matches!(header, Header::None);
@@ -156,6 +165,21 @@ impl Lines {
         }
         self.start = end + 1;
         self.quoted = false;
+    }
+
+    /// Takes the bar of a line of a record out, so that the line before is no header of it.
+    fn skip_record(&mut self, line: &[u8], counts: &mut [usize; SEPARATORS.len()]) {
+        let (Some(bars), Some(header)) = (counts.get_mut(BAR), self.headers.get_mut(BAR)) else {
+            return;
+        };
+        if is_beginning(line) && line.iter().any(u8::is_ascii_digit) {
+            self.is_record = true;
+            *header = Header::None;
+        } else if self.is_record && *bars == 1 {
+            *bars = 0;
+        } else if self.is_record && !is_rule(line) {
+            self.is_record = false;
+        }
     }
 }
 
@@ -222,6 +246,13 @@ impl Header {
             place: line,
             columns,
         });
+        // Without a rule between them two lines may be fields.
+        let is_record = |(above, next): (Line, Line)| {
+            separator == PIPE
+                && next.columns == MIN_COLUMNS
+                && next.place.0 <= above.place.1 + END_BYTES
+                && record::are_rows(text, above.place, next.place)
+        };
         // A line is looked at when the next one has as many cells: most never are.
         let above = match self {
             Self::None => None,
@@ -230,6 +261,7 @@ impl Header {
         };
         if let (Some(above), Some(next)) = (above, next)
             && above.columns == next.columns
+            && !is_record((above, next))
             && let Some(labels) = read_header(text, above.place, separator, cells)
         {
             let is_header = !labels.is_whole

@@ -42,6 +42,36 @@ fn records_one_field_a_line() {
 }
 
 #[test]
+fn records_are_no_tables() {
+    for text in [
+        "-[ RECORD 1 ]---\nlast_name | Poe\ninsurer | Blue\nlanguage | Greek\n-[ RECORD 2 ]-\nlast_name | Lee\n\
+         insurer | Red\n",
+        "@ Row 1\n-----+----\n last_name | Poe\n insurer | Blue\n language | Greek\n",
+        "last_name | Poe\ninsurer   | Blue\nlanguage  | Greek\n",
+    ] {
+        sees(text, &["last_name=Poe", "insurer=Blue"]);
+        let found = fields(text);
+        for no in [
+            "last_name=insurer",
+            "last_name=language",
+            "Poe=Blue",
+            "Poe=Greek",
+        ] {
+            assert!(!found.contains(&no.to_owned()), "{text}: {found:?}");
+        }
+    }
+    for text in [
+        "last_name | room\nPoe       | Four\nLee       | Five\n",
+        "last_name | Room\nPoe       | Four\nLee       | Five\n",
+        " last_name | Room\n-----------+------\n poe       | Four\n Lee       | Five\n",
+        "-[ RECORD 1 ]---\nmrn | 12\n\nlast_name | room | x\nPoe | 4 | y\nLee | 5 | z\n",
+        "RECORD 7 of it\n\nlast_name | room\nPoe | 4\nLee | 5\n",
+    ] {
+        sees(text, &["last_name=Lee"]);
+    }
+}
+
+#[test]
 fn a_hint_makes_no_other_label() {
     sees("Age (years): 94", &["Age (years)=94", "Age=94"]);
     sees(
