@@ -13,7 +13,7 @@ static TABLE: &Aligned<[u8; BYTES]> = &Aligned(*include_bytes!("../model.bin"));
 struct Aligned<T>(T);
 
 /// Features that the table has room for: each has a slot of its own.
-pub const SLOTS: usize = 480_000;
+pub const SLOTS: usize = 368_000;
 /// Features are in so many groups; the shift of its group brings each of them to its slot.
 pub const GROUPS: usize = 1 << 17;
 /// Weights are whole numbers of this part.

@@ -129,24 +129,13 @@ impl Gap {
         let mut at = 1;
         while at < 1 + Self::SIGNS * Self::SIGN_BITS {
             if (self.0 >> at) & Self::OTHER == 0 {
-                let code = match is_rule(sign) {
-                    true => u32::from(b'|'),
-                    false => u32::from(sign).min(Self::OTHER),
-                };
+                let code = u32::from(sign).min(Self::OTHER);
                 return Self(self.0 | code << at);
             }
             at += Self::SIGN_BITS;
         }
         self
     }
-}
-
-/// Whether it stands between the cells of a table that is drawn.
-const fn is_rule(sign: char) -> bool {
-    matches!(
-        sign,
-        '\u{2502}' | '\u{2503}' | '\u{2506}' | '\u{2507}' | '\u{250a}' | '\u{250b}' | '\u{2551}'
-    )
 }
 
 /// The class of a word that no list knows.

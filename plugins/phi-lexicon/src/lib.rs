@@ -19,7 +19,7 @@ impl Class {
     const SURE: u8 = 16;
     const BIG_CITY: u8 = 32;
     const COMMON: u8 = 64;
-    const FOREIGN: u8 = 128;
+    const SPANISH: u8 = 128;
 
     /// All of it, for those who learn from it.
     pub const fn bits(self) -> u8 {
@@ -47,7 +47,7 @@ impl Class {
         self.0 & Self::BIG_CITY != 0
     }
 
-    /// A word of a dictionary as well.
+    /// A word of an English or Spanish dictionary as well.
     pub const fn is_word(self) -> bool {
         self.0 & Self::WORD != 0
     }
@@ -57,10 +57,9 @@ impl Class {
         self.0 & Self::COMMON != 0
     }
 
-    /// A word of every day of another language (Spanish, German, French, Italian, Portuguese, Dutch), which may be an
-    /// English one too.
-    pub const fn is_foreign(self) -> bool {
-        self.0 & Self::FOREIGN != 0
+    /// A Spanish word of every day, which may be an English one too.
+    pub const fn is_spanish(self) -> bool {
+        self.0 & Self::SPANISH != 0
     }
 
     /// A name nearly always when it is said.
@@ -208,14 +207,14 @@ mod tests {
         assert!(class("hope").is_word() && class("hope").is_given() && !class("hope").is_sure());
         assert!(class("the").is_common() && !class("the").is_name());
         assert!(
-            class("según").is_common() && class("SEGUN").is_foreign() && !class("una").is_sure()
+            class("según").is_common() && class("SEGUN").is_spanish() && !class("una").is_sure()
         );
         assert!(
-            class("duele").is_word() && class("duele").is_foreign() && class("pliers").is_word()
+            class("duele").is_word() && class("duele").is_spanish() && class("pliers").is_word()
         );
-        assert!(class("asma").is_foreign() && !class("asma").is_sure());
-        assert!(class("luz").is_given() && class("luz").is_foreign() && class("Rosario").is_sure());
-        assert!(!class("the").is_foreign() && !class("gonzález").is_word());
+        assert!(class("asma").is_spanish() && !class("asma").is_sure());
+        assert!(class("luz").is_given() && class("luz").is_spanish() && class("Rosario").is_sure());
+        assert!(!class("the").is_spanish() && !class("gonzález").is_word());
         assert!(class("zqxwvu").is_unknown());
     }
 
