@@ -48,8 +48,8 @@ fn pairs(expected: &[(&str, &str)]) -> Vec<(String, String)> {
 #[test]
 fn nothing_covers_what_refuses_the_request() {
     let text = "SSN 536-22-1234 0 1 and";
-    let mut chat = chat(vec![user(text)]);
-    let scan = TextScan::of(&mut chat);
+    let mut claimed = chat(vec![user(text)]);
+    let scan = TextScan::of(&mut claimed);
     let claim = |start, end, kind, score| Candidate {
         start,
         end,
@@ -75,8 +75,8 @@ fn nothing_covers_what_refuses_the_request() {
     let place = "John Smith Clinic";
     let mut map = PlaceholderMap::default();
     masked(place, &[("ORGANIZATION", place)], &mut map);
-    let mut chat = chat(vec![user("He went to John Smith Clinic.")]);
-    let scan = TextScan::of(&mut chat);
+    let mut mentioned = chat(vec![user("He went to John Smith Clinic.")]);
+    let scan = TextScan::of(&mut mentioned);
     let swept = |weight: Weight| {
         let found = merge(&scan, &[claim(11, 21, "NAME", 900)], |_, _| weight);
         let found = sweep(&scan, found, &map, &Allowed::default()).unwrap();
