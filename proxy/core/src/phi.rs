@@ -21,6 +21,7 @@ pub mod refusal;
 mod reply;
 mod restore;
 mod scan;
+mod script;
 mod seam;
 mod sweep;
 mod token;

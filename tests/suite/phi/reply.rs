@@ -202,7 +202,7 @@ async fn a_model_may_state_dates_where_the_operator_lets_it() {
 /// The provider stalls behind its first words; the caller has them.
 async fn plain_words_are_not_waited_for(world: &World) {
     let organization = world.organization();
-    for first in ["Hello", "The patient ", "metformin is ", "患者は"] {
+    for first in ["Hello", "The patient ", "metformin is ", "はい。"] {
         let mark = mark();
         world
             .fake

@@ -12,6 +12,7 @@ use sha2::Sha256;
 use super::kind::Kind;
 use super::normal;
 use super::scan::TextScan;
+use super::script::{is_word_alone, weight};
 
 /// Bytes of a list's key and of a digest (HMAC-SHA-256).
 pub const DIGEST_BYTES: usize = 32;
@@ -19,7 +20,8 @@ pub const DIGEST_BYTES: usize = 32;
 /// Of SHA-256 (FIPS 180-4).
 const BLOCK_BYTES: usize = 64;
 
-/// Shortest value, in letters and digits: a shorter one is a common word or number somewhere else.
+/// Shortest value, in letters and digits (one of Han counts as two): a shorter one is a common word or number somewhere
+/// else.
 pub const MIN_LISTED_CHARS: usize = 3;
 
 /// Longest normal form, in bytes: one bit of a `u128` per length.
@@ -55,10 +57,11 @@ impl ListedValue {
         let text = folded.as_ref().map_or(written, |folded| folded.text());
         let mut normal = String::new();
         let words = words(text, 0..text.len(), &mut normal);
-        if normal.chars().count() < MIN_LISTED_CHARS {
+        if weight(&normal) < MIN_LISTED_CHARS {
             return Err(Unlistable::TooShort);
         }
-        if normal.len() > MAX_LISTED_BYTES || words.len() > MAX_WORDS {
+        let runs = words.iter().filter(|word| !word.is_alone).count();
+        if normal.len() > MAX_LISTED_BYTES || runs > MAX_WORDS {
             return Err(Unlistable::TooLong);
         }
         Ok(Self(normal))
@@ -148,8 +151,8 @@ impl ValueLists {
         self.entries.is_empty()
     }
 
-    /// Where listed values stand in what detectors read. At most [`MAX_WORDS`] hashes per word of the text, and as
-    /// many as listed values have lengths.
+    /// Where listed values stand in what detectors read. For each word of the text, at most as many hashes as listed values
+    /// have lengths, of runs of at most [`MAX_WORDS`] words; letters that are words by themselves do not count.
     pub fn find(&self, scan: &TextScan) -> Mentions {
         let mut mentions = Mentions::default();
         let (text, segments) = scan.reading();
@@ -179,11 +182,12 @@ impl ValueLists {
         let Some(first) = words.first() else {
             return;
         };
-        let mut end = first.start;
-        for (at, word) in words.iter().take(MAX_WORDS).enumerate() {
+        let (mut end, mut runs) = (first.start, 0);
+        for (at, word) in words.iter().enumerate() {
             let bytes = word.normal_end - first.normal_start;
             let is_near = at == 0 || word.start - end <= MAX_GAP_BYTES;
-            if !is_near || bytes > MAX_LISTED_BYTES {
+            runs += usize::from(!word.is_alone);
+            if !is_near || bytes > MAX_LISTED_BYTES || runs > MAX_WORDS {
                 return;
             }
             end = word.end;
@@ -204,6 +208,8 @@ impl ValueLists {
 
 /// A run of letters and digits: where it stands in the text, and its small form in the normal one.
 struct Word {
+    /// Whether it is one letter that is a word by itself.
+    is_alone: bool,
     start: usize,
     end: usize,
     normal_start: usize,
@@ -234,16 +240,18 @@ fn words(text: &str, range: Range<usize>, normal: &mut String) -> Vec<Word> {
         let (start, normal_start) = (from + at, normal.len());
         normal.extend(letter.to_lowercase());
         let (end, normal_end) = (start + letter.len_utf8(), normal.len());
-        match words.last_mut().filter(|_| is_open) {
+        let is_alone = is_word_alone(letter);
+        match words.last_mut().filter(|_| is_open && !is_alone) {
             Some(word) => (word.end, word.normal_end) = (end, normal_end),
             None => words.push(Word {
+                is_alone,
                 start,
                 end,
                 normal_start,
                 normal_end,
             }),
         }
-        is_open = true;
+        is_open = !is_alone;
     }
     words
 }

@@ -14,6 +14,12 @@ const PLAIN_WORDS_AFTER: u32 = 2;
 /// Bytes from which any white space is a cut: the most that is held back of ordinary text.
 const MAX_UNIT_BYTES: usize = 256;
 
+/// Bytes from which any letter of a script without capitals is a cut: some sixty letters without a sign.
+const MAX_CASELESS_BYTES: usize = 192;
+
+/// Bytes from which white space is a cut in such scripts: some words.
+const CASELESS_BYTES: usize = 48;
+
 /// Bytes from which every character is a cut: an encoded blob, or no text at all.
 const MAX_UNBROKEN_BYTES: usize = 1_024;
 
@@ -40,6 +46,8 @@ pub(super) struct Cutter {
     all_bytes: usize,
     unit_bytes: usize,
     has_text: bool,
+    /// Whether this unit has letters without capitals: nothing tells which of them are a name.
+    is_caseless: bool,
     /// Whether a word of this unit may be part of PHI.
     is_wary: bool,
     plain_words: u32,
@@ -79,17 +87,21 @@ impl Cutter {
             self.end_word(known);
             let is_due = (letter == '\n' && self.has_text)
                 || self.unit_bytes >= MAX_UNIT_BYTES
+                || (self.is_caseless && !self.is_wary && self.unit_bytes >= CASELESS_BYTES)
                 || self.plain_words >= self.plain_words_needed()
                 || (self.small_numbers >= SMALL_NUMBERS && !self.is_wary);
             return self.cut_if(is_due && self.unit_bytes >= self.pace());
         }
         self.has_text = true;
         if is_caseless(letter) {
-            // Each character may be a word: such scripts have no white space.
+            // Most such scripts have no white space: values end behind any letter, and a cut waits for a sign.
             self.end_word(known);
-            self.plain_words += 1;
-            let is_due = self.plain_words >= self.plain_words_needed();
-            return self.cut_if(is_due && self.unit_bytes >= self.pace());
+            self.is_caseless = true;
+            return self.cut_if(self.unit_bytes >= MAX_CASELESS_BYTES);
+        }
+        if self.is_caseless && ends_clause(letter) {
+            self.end_word(known);
+            return self.cut_if(self.unit_bytes >= self.pace());
         }
         self.word.push(letter);
         let is_first_word = self.word.text.len() == self.all_bytes;
@@ -104,6 +116,7 @@ impl Cutter {
     pub(super) fn cut(&mut self) {
         self.unit_bytes = 0;
         self.has_text = false;
+        self.is_caseless = false;
         self.is_wary = false;
         self.plain_words = 0;
         self.small_numbers = 0;
@@ -114,7 +127,8 @@ impl Cutter {
         if !is_due {
             return Cut::No;
         }
-        let is_one_plain_word = self.plain_words == 1 && !self.is_wary && self.small_numbers == 0;
+        let is_one_plain_word =
+            self.plain_words == 1 && !self.is_wary && !self.is_caseless && self.small_numbers == 0;
         let is_opening = is_one_plain_word && self.unit_bytes == self.all_bytes;
         self.cut();
         if is_opening { Cut::Opening } else { Cut::Here }
@@ -211,9 +225,31 @@ impl Word {
     }
 }
 
-/// Letters of scripts without capitals, most of which write words without white space.
+/// Letters of scripts without capitals, most of which write words without white space. Letters that only change others
+/// (`Hawai'i`) are of every script.
 fn is_caseless(letter: char) -> bool {
-    letter.is_alphabetic() && !letter.is_lowercase() && !letter.is_uppercase()
+    letter.is_alphabetic()
+        && !letter.is_lowercase()
+        && !letter.is_uppercase()
+        && !matches!(letter, '\u{2b0}'..='\u{2ff}')
+}
+
+/// Signs behind which nothing goes on that stood before, in scripts that have signs of their own. Those of ASCII stand in
+/// numbers and addresses, too, and have white space behind them where a clause ends.
+const fn ends_clause(sign: char) -> bool {
+    matches!(
+        sign,
+        '\u{3002}'
+            | '\u{ff0c}'
+            | '\u{ff1b}'
+            | '\u{ff01}'
+            | '\u{ff1f}'
+            | '\u{60c}'
+            | '\u{61b}'
+            | '\u{61f}'
+            | '\u{964}'
+            | '\u{2026}'
+    )
 }
 
 /// Signs around words that make no word look like an identifier.

@@ -54,6 +54,32 @@ fn found(
         .collect()
 }
 
+#[test]
+fn listed_values_of_scripts_without_spaces_are_found_within_words() {
+    let denied = [("王秀英", Some("NAME")), ("李明", Some("NAME"))];
+    assert_eq!(
+        found("患者王秀英，由李明医生CT检查", &denied, &[]),
+        [pair("NAME", "王秀英"), pair("NAME", "李明")]
+    );
+    let place = "上海市第六人民医院临港院区急诊内科一病区东";
+    assert_eq!(
+        found(
+            &format!("转{place}。"),
+            &[(place, Some("ORGANIZATION"))],
+            &[]
+        ),
+        [pair("ORGANIZATION", place)]
+    );
+    assert!(
+        found(
+            "协和医院",
+            &[("协和医院", None)],
+            &[("ORGANIZATION", "协和医院")]
+        )
+        .is_empty()
+    );
+}
+
 fn pair(kind: &str, value: &str) -> (String, String) {
     (kind.to_owned(), value.to_owned())
 }

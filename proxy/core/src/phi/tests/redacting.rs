@@ -91,6 +91,33 @@ fn nothing_covers_what_refuses_the_request() {
 }
 
 #[test]
+fn scripts_without_spaces_have_values_within_words() {
+    let mut map = PlaceholderMap::default();
+    let first = masked("患者王秀英入院", &[("NAME", "王秀英")], &mut map);
+    assert_eq!(first, "患者[NAME_1]入院");
+    assert_eq!(
+        masked("今天王秀英说头疼", &[], &mut map),
+        "今天[NAME_1]说头疼"
+    );
+    let known = masked("김민수님은 CT를", &[("NAME", "김민수")], &mut map);
+    assert_eq!(known, "[NAME_2]님은 CT를");
+    // Two letters say enough, one does not.
+    masked(
+        "医生李明和王",
+        &[("NAME", "李明"), ("NAME", "王")],
+        &mut map,
+    );
+    assert_eq!(
+        masked("问李明，不问王医生", &[], &mut map),
+        "问[NAME_3]，不问王医生"
+    );
+    // A number within them is one, but not within a longer one.
+    masked("电话13800138000已", &[("PHONE", "13800138000")], &mut map);
+    let again = masked("拨13800138000或138001380001", &[], &mut map);
+    assert_eq!(again, "拨[PHONE_1]或138001380001");
+}
+
+#[test]
 fn thresholds_hold_per_kind_and_allowed_kinds_stay() {
     let text = "John Smith on 2024-05-01";
     let claims = [

@@ -201,7 +201,7 @@ proptest! {
     /// What is not looked for in a request is not mentioned there.
     #[test]
     fn no_mention_is_without_the_words_of_its_value(
-        text in "[aaBé1122 .()/_-]{0,60}",
+        text in "[aaBé1122王王李 .()/_-]{0,60}",
         range in (0..60_usize, 0..20_usize),
         word in "(NAME|SSN|PHONE|MRN)",
     ) {
@@ -330,7 +330,7 @@ fn the_first_words_go_at_once() {
         (&["metformin", " is"], "metformin "),
         (&["I", "'m", " sorry"], "I'm "),
         (&["In", " short"], "In "),
-        (&["患者"], "患"),
+        (&["好的", "，患者"], "好的，"),
         (&["w1 ", "w2 "], "w1 "),
         (&["1 ", "2 ", "3 ", "4 ", "5 "], "1 2 3 4 "),
         (&["1. ", "Take ", "it "], "1. Take "),
@@ -358,6 +358,41 @@ fn what_may_be_phi_waits_for_the_words_behind_it() {
     assert_eq!(drive.text("in today "), "[NAME_1] who came in today ");
     assert_eq!(drive.text("on May 5, 20"), "");
     assert_eq!(drive.text("24\nand so it "), "on [DATE_1]\nand so it ");
+}
+
+#[test]
+fn scripts_without_spaces_are_cut_behind_clauses() {
+    let mut map = PlaceholderMap::default();
+    let mut drive = Drive::new(&mut map).seeing(&[("NAME", "王秀英")]);
+    assert_eq!(drive.text("您好，"), "您好，");
+    // A name that is not whole yet waits.
+    assert_eq!(drive.text("患者王秀"), "");
+    assert_eq!(drive.text("英今天上午来复查"), "");
+    let told = drive.text("，血压还好。");
+    assert_eq!(told, "患者[NAME_1]今天上午来复查，");
+    // A word of ASCII behind it is no opening.
+    for (text, sent) in [
+        ("王秀英 is a 67-year-old", "[NAME_1] is "),
+        ("محمد العلي has di", "[NAME_1] has "),
+        ("aspirin由王秀英医生", ""),
+        ("见https://a.example/u?m=1 ", ""),
+        ("出生日期1962．03", ""),
+        ("患者王秀英英文名在护照上写的是Margaret Thorn", ""),
+    ] {
+        let mut map = PlaceholderMap::default();
+        let mut drive = Drive::new(&mut map).seeing(&[("NAME", "王秀英"), ("NAME", "محمد العلي")]);
+        assert_eq!(drive.text(text), sent, "{text}");
+    }
+    // Some sixty letters go in any case, and some words of a script with spaces.
+    assert!(!drive.text(&"很".repeat(90)).is_empty());
+    let mut map = PlaceholderMap::default();
+    let mut drive = Drive::new(&mut map);
+    assert!(
+        drive
+            .text("مرحبا يمكنك تناول الدواء مرتين في اليوم بعد ")
+            .len()
+            > 40
+    );
 }
 
 #[test]
