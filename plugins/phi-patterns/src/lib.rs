@@ -4,6 +4,7 @@
 //! It finds candidates by byte class and decides by hand-written rules, check digits and the words around; it knows
 //! no names and no places. No text leaves it, only offsets.
 
+pub mod apart;
 pub mod field;
 pub mod kind;
 pub mod number;
@@ -37,6 +38,7 @@ impl Detector for Patterns {
             let value = part(text, segment).as_bytes();
             found.clear();
             scan::scan(value, &mut found);
+            apart::scan(part(text, segment), &mut found);
             let earlier = segments.get(..at).unwrap_or_default();
             if is_structured(segment.origin)
                 && earlier

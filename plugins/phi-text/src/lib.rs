@@ -6,4 +6,5 @@ pub mod chunk;
 pub mod color;
 pub mod fields;
 pub mod label;
+pub mod script;
 pub mod text;
