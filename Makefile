@@ -38,10 +38,12 @@ soak: setup
 bench: setup release
 	tests/bench/run
 
-# The model of the detector phi-context, anew from its texts.
+# The models of the detector phi-context, anew from its texts: for English and Spanish, and for other languages.
 train:
 	cargo run --release --locked --manifest-path plugins/Cargo.toml -p context-trainer -- \
-		train plugins/context-trainer/texts plugins/phi-context/model.bin
+		train own plugins/context-trainer/texts plugins/phi-context/own.bin
+	cargo run --release --locked --manifest-path plugins/Cargo.toml -p context-trainer -- \
+		train other plugins/context-trainer/texts plugins/context-trainer/next plugins/phi-context/other.bin
 
 # Random input against every decoder, many times over.
 fuzz: setup

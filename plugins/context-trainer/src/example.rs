@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use phi_context::feature::Sequence;
 use phi_context::tag::{NOTHING, first, inside};
 use phi_context::token::{self, Token, UNKNOWN, shape};
+use phi_lexicon::language::Language;
 
 use crate::random::Random;
 use crate::text::Text;
@@ -29,9 +30,17 @@ pub struct Example {
 }
 
 impl Draft {
-    pub fn of(text: &Text, source: usize, unsure: usize, random: &mut Random) -> Self {
-        let (whole, mut tokens, tags) = tagged(text);
-        debug_assert!(whole.len() >= tokens.len());
+    pub fn of(
+        text: &Text,
+        language: Language,
+        source: usize,
+        unsure: usize,
+        random: &mut Random,
+    ) -> Self {
+        let (_, mut tokens, tags) = tagged(text);
+        if language == Language::Other {
+            tokens.iter_mut().for_each(Token::put_abroad);
+        }
         for token in &mut tokens {
             if token.shape < shape::NUMBER
                 && token.class & !UNKNOWN != 0

@@ -1,9 +1,10 @@
 //! Makes the model of `phi-context` from labeled texts. A tool of whoever changes the model; no plugin, and never part
 //! of a gateway. The same texts give the same model.
 //!
-//! `context-trainer train TEXTS MODEL` reads all `*.txt` of the folder TEXTS and writes MODEL; `context-trainer measure
-//! TEXTS` prints what the built model finds in them, `show` each miss and false alarm too. With `--held-out` every fifth
-//! text is left out by the one, and all others by the others; with `--together` the detectors that have rules are asked too.
+//! `context-trainer train own TEXTS… FILE` reads all `*.txt` of the folders TEXTS and writes the model for English and
+//! Spanish to FILE, `train other` that for other languages. `context-trainer measure TEXTS…` prints what the built models
+//! find in them, `show` each miss and false alarm too. With `--held-out` every fifth text is left out by the one, and all
+//! others by the others; with `--together` the detectors that have rules are asked too.
 
 mod chain;
 mod example;
@@ -16,18 +17,22 @@ mod vary;
 use std::error::Error;
 use std::path::Path;
 
+use phi_context::model::{Model, Other, Own};
+use phi_lexicon::language::Language;
 use random::Random;
 
 /// How often each text is varied, and how often one that is code: most of it is new in each.
 const VARIED: usize = 4;
 const VARIED_CODE: usize = 1;
+/// How often one is that is in no language of the model.
+const VARIED_BESIDE: usize = 2;
 /// Trainings, each from nothing; the model is their mean.
 const TRAININGS: u16 = 9;
 /// Rounds over all examples: with every feature, and with those that are kept.
 const ROUNDS: usize = 3;
 const LAST_ROUNDS: u16 = 3;
-/// Features that the table keeps: some slots stay free, or there is no way to give each its own.
-const KEPT: usize = phi_context::model::SLOTS * 15 / 16;
+/// Of the slots of a table, those that are filled: some stay free, or there is no way to give each its own.
+const KEPT: (usize, usize) = (15, 16);
 /// Of the texts that are held out, one in so many.
 const HELD_OUT: usize = 5;
 
@@ -40,41 +45,74 @@ fn main() -> Result<(), Box<dyn Error>> {
     arguments.retain(|argument| argument != "--together");
     let is_together = arguments.len() < count;
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let texts =
-        |is_wanted: fn(usize) -> bool, folder: &str| -> Result<Vec<text::Text>, Box<dyn Error>> {
-            let texts = text::read(Path::new(folder))?.into_iter().enumerate();
-            let wanted = texts.filter(|(at, _)| !holds_out || is_wanted(*at));
-            Ok(wanted.map(|(_, text)| text).collect())
-        };
-    match arguments.as_slice() {
-        ["train", folder, model] => {
-            train(&texts(|at| at % HELD_OUT != 0, folder)?, Path::new(model))
+    let texts = |is_wanted: fn(usize) -> bool,
+                 folders: &[&str]|
+     -> Result<Vec<text::Text>, Box<dyn Error>> {
+        let mut texts = Vec::new();
+        for folder in folders {
+            texts.extend(text::read(Path::new(folder))?);
         }
-        [does @ ("measure" | "show"), folder] => {
+        let texts = texts.into_iter().enumerate();
+        let wanted = texts.filter(|(at, _)| !holds_out || is_wanted(*at));
+        Ok(wanted.map(|(_, text)| text).collect())
+    };
+    match arguments.as_slice() {
+        ["train", language, folders @ .., file] => {
+            let language = match *language {
+                "own" => Language::Own,
+                "other" => Language::Other,
+                _ => return Err("the language is own or other".into()),
+            };
+            let mut texts = texts(|at| at % HELD_OUT != 0, folders)?;
+            match language {
+                // The words of other languages are names in English.
+                Language::Own => texts.retain(|text| text.language() == language),
+                Language::Other => texts = plain(texts),
+            }
+            train(&texts, language, Path::new(file))
+        }
+        [does @ ("measure" | "show"), folders @ ..] => {
             judge::print(
-                &texts(|at| at % HELD_OUT == 0, folder)?,
+                &plain(texts(|at| at % HELD_OUT == 0, folders)?),
                 *does == "show",
                 is_together,
             );
             Ok(())
         }
-        _ => Err("context-trainer train TEXTS MODEL, or context-trainer measure|show TEXTS".into()),
+        _ => Err("context-trainer train own|other TEXTS… FILE, or measure|show TEXTS…".into()),
     }
 }
 
-fn train(texts: &[text::Text], model: &Path) -> Result<(), Box<dyn Error>> {
+fn plain(texts: Vec<text::Text>) -> Vec<text::Text> {
+    let texts = texts.into_iter();
+    texts.map(text::Text::with_plain_digits).collect()
+}
+
+fn train(texts: &[text::Text], language: Language, file: &Path) -> Result<(), Box<dyn Error>> {
+    let slots = match language {
+        Language::Own => Own::SLOTS,
+        Language::Other => Other::SLOTS,
+    };
     let mut random = Random::new(1);
     let pools = vary::Pools::of(texts);
     let mut drafts = Vec::new();
     for (source, text) in texts.iter().enumerate() {
         let times = if vary::is_code(text) {
             VARIED_CODE
-        } else {
+        } else if text.language() == language {
             VARIED
+        } else {
+            VARIED_BESIDE
         };
         for _ in 0..times {
             for (variant, unsure) in vary::variants(text, &pools, &mut random) {
-                drafts.push(example::Draft::of(&variant, source, unsure, &mut random));
+                drafts.push(example::Draft::of(
+                    &variant,
+                    language,
+                    source,
+                    unsure,
+                    &mut random,
+                ));
             }
         }
     }
@@ -95,7 +133,7 @@ fn train(texts: &[text::Text], model: &Path) -> Result<(), Box<dyn Error>> {
             let loss = weights.learn(&examples, &mut random);
             eprintln!("training {training}, round {round}: {loss:.4}");
         }
-        let kept = kept.get_or_insert_with(|| weights.largest(KEPT));
+        let kept = kept.get_or_insert_with(|| weights.largest(slots / KEPT.1 * KEPT.0));
         weights.keep(kept);
         if training == 0 {
             for example in &mut examples {
@@ -111,6 +149,10 @@ fn train(texts: &[text::Text], model: &Path) -> Result<(), Box<dyn Error>> {
     }
     let kept = kept.unwrap_or_default();
     eprintln!("{} features", kept.iter().filter(|kept| **kept).count());
-    std::fs::write(model, table::write(&mean, &alphabet, &kept)?)?;
+    let table = match language {
+        Language::Own => table::write::<Own>(&mean, &alphabet, &kept)?,
+        Language::Other => table::write::<Other>(&mean, &alphabet, &kept)?,
+    };
+    std::fs::write(file, table)?;
     Ok(())
 }

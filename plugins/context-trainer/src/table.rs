@@ -3,9 +3,7 @@
 use std::collections::HashMap;
 use std::error::Error;
 
-use phi_context::model::{
-    BYTES, GROUPS, MARK, PAIRS_AT, SHIFTS_AT, SLOTS, STEP, group, mark, slot,
-};
+use phi_context::model::{GROUPS, MARK, Model, STEP, group, mark, slot};
 use phi_context::tag::{NOTHING, TAGS, may_follow};
 
 use crate::chain::Weights;
@@ -14,12 +12,12 @@ use crate::example::Key;
 /// How much less likely it is made that a token is nothing: what is missed costs more than what is hidden for nothing.
 const CAUTION: f32 = 1.4;
 
-pub fn write(
+pub fn write<M: Model>(
     weights: &Weights,
     alphabet: &HashMap<Key, u32>,
     kept: &[bool],
 ) -> Result<Vec<u8>, Box<dyn Error>> {
-    let mut table = vec![0_u8; BYTES];
+    let mut table = vec![0_u8; M::BYTES];
     let mut put = |at: usize, bytes: &[u8]| -> Result<(), Box<dyn Error>> {
         let room = table.get_mut(at..at + bytes.len());
         room.ok_or("beyond the table")?.copy_from_slice(bytes);
@@ -33,7 +31,8 @@ pub fn write(
             } else {
                 0.0
             };
-            put(PAIRS_AT + (before * TAGS + tag) * 4, &factor.to_le_bytes())?;
+            let at = M::PAIRS_AT + (before * TAGS + tag) * 4;
+            put(at, &factor.to_le_bytes())?;
         }
     }
     let mut groups: Vec<Vec<(Key, u32)>> = vec![Vec::new(); GROUPS];
@@ -47,16 +46,16 @@ pub fn write(
     }
     let mut order: Vec<usize> = (0..GROUPS).collect();
     order.sort_by_key(|at| (std::cmp::Reverse(groups.get(*at).map_or(0, Vec::len)), *at));
-    let mut is_taken = vec![false; SLOTS];
+    let mut is_taken = vec![false; M::SLOTS];
     for at in order {
         let features = groups.get_mut(at).ok_or("a group beyond the last")?;
         features.sort_unstable();
         let shift = (0..=u16::MAX)
             .find(|shift| are_free(&is_taken, features, *shift))
             .ok_or("no shift brings the features of a group to free slots")?;
-        put(SHIFTS_AT + at * 2, &shift.to_le_bytes())?;
+        put(M::SHIFTS_AT + at * 2, &shift.to_le_bytes())?;
         for (key, feature) in features {
-            let slot = slot(*key, shift);
+            let slot = slot(*key, shift, M::SLOTS);
             *is_taken.get_mut(slot).ok_or("a slot beyond the last")? = true;
             let row = weights.features.get(*feature as usize);
             let mut bytes = row.ok_or("a feature without weights")?.map(small);
@@ -69,7 +68,11 @@ pub fn write(
 
 /// Whether the features of a group have slots of their own with this shift.
 fn are_free(is_taken: &[bool], features: &[(Key, u32)], shift: u16) -> bool {
-    let slots = || features.iter().map(|(key, _)| slot(*key, shift));
+    let slots = || {
+        features
+            .iter()
+            .map(|(key, _)| slot(*key, shift, is_taken.len()))
+    };
     slots().all(|slot| is_taken.get(slot) == Some(&false))
         && slots()
             .enumerate()

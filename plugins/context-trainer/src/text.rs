@@ -4,6 +4,7 @@ use std::error::Error;
 use std::path::Path;
 
 use phi_context::tag::{SORTS, Sort};
+use phi_lexicon::language::Language;
 
 /// A text as pieces: what is marked has a sort.
 #[derive(Clone, Debug)]
@@ -16,6 +17,25 @@ pub struct Text {
 pub struct Piece {
     pub text: String,
     pub sort: Option<usize>,
+}
+
+impl Text {
+    /// With digits of all scripts as the host gives them to detectors: those of ASCII.
+    pub fn with_plain_digits(mut self) -> Self {
+        for piece in &mut self.pieces {
+            piece.text = piece.text.chars().map(digit).collect();
+        }
+        self
+    }
+
+    /// Which of the models learns from it.
+    pub fn language(&self) -> Language {
+        if self.group.starts_with("language") || self.group.starts_with("script") {
+            Language::Other
+        } else {
+            Language::Own
+        }
+    }
 }
 
 /// All texts of the files of a folder, in the order of their names.
@@ -41,6 +61,23 @@ pub fn read(folder: &Path) -> Result<Vec<Text>, Box<dyn Error>> {
         }
     }
     Ok(texts)
+}
+
+/// Ten digits of a script stand together.
+fn digit(letter: char) -> char {
+    const ZEROS: [char; 16] = [
+        '\u{660}', '\u{6f0}', '\u{966}', '\u{9e6}', '\u{a66}', '\u{ae6}', '\u{be6}', '\u{c66}',
+        '\u{ce6}', '\u{d66}', '\u{e50}', '\u{ed0}', '\u{1040}', '\u{17e0}', '\u{ff10}', '\u{b66}',
+    ];
+    let at = |zero: &char| {
+        u32::from(letter)
+            .checked_sub((*zero).into())
+            .filter(|at| *at < 10)
+    };
+    let value = ZEROS.iter().find_map(at);
+    value
+        .and_then(|value| char::from_digit(value, 10))
+        .unwrap_or(letter)
 }
 
 fn pieces(mut text: &str) -> Result<Vec<Piece>, String> {

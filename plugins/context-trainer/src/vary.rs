@@ -27,7 +27,8 @@ impl Pools {
         {
             return other_digits(value, random);
         }
-        if SORTS.get(sort) == Some(&Sort::Name) && random.percent(25) {
+        let of = script(value);
+        if SORTS.get(sort) == Some(&Sort::Name) && of == Script::Latin && random.percent(25) {
             return value
                 .split(' ')
                 .map(|word| like(word, &invented(random)))
@@ -42,11 +43,34 @@ impl Pools {
                 break;
             };
             let has_digits = other.chars().any(|letter| letter.is_ascii_digit());
-            if other.split(' ').count().abs_diff(words) <= 1 && !has_digits {
+            let is_like = other.split(' ').count().abs_diff(words) <= 1 && script(other) == of;
+            if is_like && !has_digits {
                 return like(value, other);
             }
         }
         value.to_owned()
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Script {
+    Latin,
+    /// Han and what is written beside it in Japanese.
+    Han,
+    Hangul,
+    /// By its block of Unicode.
+    Block(u32),
+}
+
+/// What a value is written in.
+fn script(value: &str) -> Script {
+    let letter = value.chars().find(|letter| letter.is_alphabetic());
+    match letter.map_or(0, u32::from) {
+        0..0x250 | 0x1e00..0x1f00 => Script::Latin,
+        0x3000..0x3100 | 0x3400..0xa000 | 0x20000.. => Script::Han,
+        0xac00..0xd7b0 => Script::Hangul,
+        // 128 letters to a block.
+        other => Script::Block(other >> 7),
     }
 }
 

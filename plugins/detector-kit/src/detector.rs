@@ -21,6 +21,8 @@ pub trait Detector {
     const VERSION: &'static str;
     /// In the order of the manifest.
     const KINDS: &'static [Kind];
+    /// BCP 47 tags of the languages that it was made for; empty means any.
+    const LANGUAGES: &'static [&'static str] = &["en"];
     /// Tried at admission.
     const SELF_TEST: SelfTest;
     /// Longest text of one call; the host cuts longer ones. Scanning it must take well below the call's budget.
@@ -132,7 +134,7 @@ impl<D: Detector> detector::Guest for Guest<D> {
         DetectorInfo {
             kinds: D::KINDS.iter().map(kind).collect(),
             offsets: OffsetUnit::Utf8Bytes,
-            languages: vec!["en".to_owned()],
+            languages: D::LANGUAGES.iter().map(|tag| (*tag).to_owned()).collect(),
             max_text: D::MAX_TEXT_BYTES,
             overlap: D::OVERLAP_BYTES,
             deterministic: true,

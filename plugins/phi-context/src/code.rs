@@ -12,35 +12,54 @@ const CUES: [(usize, &[u64]); 7] = [
         crate::PHONE,
         words!(
             "phone tel telephone cell mobile call reach text pager fax whatsapp ph callback landline teléfono tfno tlf \
-            móvil celular contacto"
+            móvil celular contacto telefon telefonu telefonnummer mobilnummer festnetz rückruf telefax téléphone \
+            télécopie telefono cellulare telefone telefoon telefoonnummer telefonem komórka puhelin puhelinnumero thoại \
+            sđt telepono telefòn faks телефон тел моб телефону هاتف الهاتف هاتفها هاتفه جوال الجوال تلفن טלפון नंबर \
+            फ़ोन फोन मोबाइल τηλέφωνο τηλ κινητό"
         ),
     ),
     (
         crate::MRN,
-        words!("mrn chart wristband mr nhc historia hc expediente ficha"),
+        words!(
+            "mrn chart wristband mr nhc historia hc expediente ficha patientennummer patientennr fallnummer aktennummer \
+            prontuário prontuario cartella patiëntnummer patiëntnr dossiernummer kartoteki journalnummer карта карты"
+        ),
     ),
     (
         crate::HEALTH_PLAN_ID,
         words!(
             "member policy insurance subscriber plan medicaid medicare group póliza afiliado afiliada cip sip tarjeta \
-            seguro"
+            seguro versichertennummer versichertennr krankenkasse mitgliedsnummer mutuelle tessera carteirinha apólice \
+            polisnummer polis полис полиса"
         ),
     ),
     (
         crate::ACCOUNT_NUMBER,
-        words!("account acct iban invoice cuenta bank routing"),
+        words!(
+            "account acct iban invoice cuenta bank routing konto kontonummer compte conto rekening rekeningnummer rachunek \
+            hesap счет счёт"
+        ),
     ),
     (
         crate::LICENSE_NUMBER,
-        words!("license licence lic npi dea cdl dl licencia colegiado registration"),
+        words!(
+            "license licence lic npi dea cdl dl licencia colegiado registration führerschein führerscheinnummer lanr \
+            arztnummer permis rpps rijbewijs pwz"
+        ),
     ),
     (
         crate::VEHICLE_ID,
-        words!("plate plates vin vehicle tag matrícula placa car truck"),
+        words!(
+            "plate plates vin vehicle tag matrícula placa car truck kennzeichen fahrgestellnummer immatriculation targa \
+            kenteken chassi rejestracyjny plaka госномер"
+        ),
     ),
     (
         crate::DEVICE_ID,
-        words!("serial lot device sn ser pump pacemaker imei meter serie"),
+        words!(
+            "serial lot device sn ser pump pacemaker imei meter serie seriennummer seriennr gerätenummer série matricola \
+            serienummer seryjny серийный"
+        ),
     ),
 ];
 

@@ -63,7 +63,13 @@ impl Sequence {
     pub fn new(tokens: &[Token]) -> Self {
         /// Of the words of a cased text, one in so many has a capital.
         const FEW: usize = 24;
-        let written = |wanted: u8| tokens.iter().filter(|token| token.shape == wanted).count();
+        let is_written = |token: &&Token, wanted| token.shape == wanted && token.tongue.is_cased;
+        let written = |wanted: u8| {
+            tokens
+                .iter()
+                .filter(|token| is_written(token, wanted))
+                .count()
+        };
         let (small, capital) = (written(shape::SMALL), written(shape::CAPITAL));
         let mut seen = Vec::with_capacity(tokens.len() + 2 * REACH);
         seen.resize(REACH, Seen::NOTHING);

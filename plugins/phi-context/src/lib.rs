@@ -2,8 +2,8 @@
 //! what the rules of others have no rule for: rare names, speech in small letters, dates and numbers in words, places and
 //! organizations of everywhere.
 //!
-//! A linear chain over words, numbers and signs, made by `context-trainer` from texts that were written for it; the
-//! model card is in `docs/phi-quality.md`. A finding's score rises with how likely it is to be PHI. No text leaves it,
+//! Two linear chains over words, numbers and signs, one for English and Spanish and one for other languages, made by
+//! `context-trainer` from texts that were written for them; the model card is in `docs/phi-quality.md`. A finding's score rises with how likely it is to be PHI. No text leaves it,
 //! only offsets.
 
 mod age;
@@ -11,6 +11,7 @@ mod catalog;
 mod code;
 mod date;
 pub mod feature;
+pub mod language;
 mod list;
 pub mod model;
 mod number;
@@ -78,6 +79,7 @@ impl Detector for Context {
     const ID: &'static str = env!("CARGO_PKG_NAME");
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
     const KINDS: &'static [Kind] = &KINDS;
+    const LANGUAGES: &'static [&'static str] = &[];
     const SELF_TEST: SelfTest = SelfTest {
         samples: &SAMPLES,
         clean: "Patient with Parkinson's disease on aspirin 81 mg, BP 120/80, Foley catheter in place.",

@@ -1,19 +1,49 @@
 //! The model: a linear chain. Each feature of a token has a weight for each tag, and so has each pair of tags that follow
 //! each other. What comes out is how likely a token is to have each tag, given all of its sequence.
 
+use core::marker::PhantomData;
 use core::ops::Range;
 
 use crate::feature::{Sequence, Side};
 use crate::tag::{NOTHING, TAGS};
 
-/// Made by the trainer: weights of each slot, factors of pairs of tags, shifts. A slot is never in two lines of memory.
-static TABLE: &Aligned<[u8; BYTES]> = &Aligned(*include_bytes!("../model.bin"));
+/// A model as the trainer made it.
+pub trait Model {
+    /// Features that the table has room for: each has a slot of its own.
+    const SLOTS: usize;
+    /// Weights of each slot, factors of pairs of tags, shifts.
+    const TABLE: &'static [u8];
 
+    /// Where the factors of pairs begin, and where the shifts.
+    const PAIRS_AT: usize = Self::SLOTS * TAGS;
+    const SHIFTS_AT: usize = Self::PAIRS_AT + TAGS * TAGS * 4;
+    /// Bytes of the table.
+    const BYTES: usize = Self::SHIFTS_AT + GROUPS * 2;
+}
+
+/// For texts in English and Spanish.
+pub struct Own;
+
+/// For texts in other languages.
+pub struct Other;
+
+static OWN: Aligned<[u8; Own::BYTES]> = Aligned(*include_bytes!("../own.bin"));
+static OTHER: Aligned<[u8; Other::BYTES]> = Aligned(*include_bytes!("../other.bin"));
+
+impl Model for Own {
+    const SLOTS: usize = 368_000;
+    const TABLE: &'static [u8] = &OWN.0;
+}
+
+impl Model for Other {
+    const SLOTS: usize = 384_000;
+    const TABLE: &'static [u8] = &OTHER.0;
+}
+
+/// A slot is never in two lines of memory.
 #[repr(align(64))]
 struct Aligned<T>(T);
 
-/// Features that the table has room for: each has a slot of its own.
-pub const SLOTS: usize = 368_000;
 /// Features are in so many groups; the shift of its group brings each of them to its slot.
 pub const GROUPS: usize = 1 << 17;
 /// Weights are whole numbers of this part.
@@ -24,21 +54,16 @@ pub type Weights = [u8; TAGS];
 
 /// Where the mark of a feature is among its weights.
 pub const MARK: usize = TAGS - 1;
-/// Where the factors of pairs begin, and where the shifts.
-pub const PAIRS_AT: usize = SLOTS * TAGS;
-pub const SHIFTS_AT: usize = PAIRS_AT + TAGS * TAGS * 4;
-/// Bytes of the table.
-pub const BYTES: usize = SHIFTS_AT + GROUPS * 2;
 
 /// The group of a feature.
 pub const fn group(feature: u64) -> usize {
     part(feature >> 32, GROUPS)
 }
 
-/// The slot of a feature of a group with this shift.
-pub const fn slot(feature: u64, shift: u16) -> usize {
+/// The slot of a feature of a group with this shift, among so many.
+pub const fn slot(feature: u64, shift: u16, slots: usize) -> usize {
     let moved = (feature ^ (shift as u64).wrapping_mul(0x9e37_79b1)) & 0xffff_ffff;
-    part(moved.wrapping_mul(0x85eb_ca6b) & 0xffff_ffff, SLOTS)
+    part(moved.wrapping_mul(0x85eb_ca6b) & 0xffff_ffff, slots)
 }
 
 /// What a slot tells its feature by.
@@ -53,14 +78,40 @@ const fn part(number: u64, parts: usize) -> usize {
     ((number * parts as u64) >> 32) as usize
 }
 
+/// The weights of a feature; nothing, if it has none.
+#[inline]
+fn weights<M: Model>(feature: u64) -> &'static Weights {
+    const NONE: &Weights = &[0; TAGS];
+    let at = M::SHIFTS_AT + group(feature) * 2;
+    let shift = M::TABLE.get(at..).and_then(<[u8]>::first_chunk);
+    let shift = shift.map_or(0, |shift| u16::from_le_bytes(*shift));
+    let at = slot(feature, shift, M::SLOTS) * TAGS;
+    match M::TABLE.get(at..).and_then(<[u8]>::first_chunk) {
+        Some(weights) if weights[MARK] == mark(feature) => weights,
+        _ => NONE,
+    }
+}
+
+/// Factors of each tag behind each tag.
+fn pairs<M: Model>() -> [Row; TAGS] {
+    let mut pairs = [[0.0; TAGS]; TAGS];
+    let bytes = M::TABLE.get(M::PAIRS_AT..M::SHIFTS_AT).unwrap_or_default();
+    let (bytes, _) = bytes.as_chunks::<4>();
+    for (factor, bytes) in pairs.iter_mut().flatten().zip(bytes) {
+        *factor = f32::from_le_bytes(*bytes);
+    }
+    pairs
+}
+
 /// Likelihoods of the tags of one token.
 pub type Row = [f32; TAGS];
 
 /// Sums of weights.
 type Scores = [i16; TAGS];
 
-/// The model at work on one sequence after the other.
-pub struct Chain {
+/// A model at work on one sequence after the other.
+pub struct Chain<M> {
+    model: PhantomData<M>,
     rows: Vec<Row>,
     /// Room to work in.
     alone: Vec<Row>,
@@ -71,10 +122,11 @@ pub struct Chain {
     back: [Row; TAGS],
 }
 
-impl Default for Chain {
+impl<M: Model> Default for Chain<M> {
     fn default() -> Self {
-        let pairs = pairs();
+        let pairs = pairs::<M>();
         Self {
+            model: PhantomData,
             rows: Vec::new(),
             alone: Vec::new(),
             near: Vec::new(),
@@ -84,13 +136,15 @@ impl Default for Chain {
     }
 }
 
-impl Chain {
-    /// How likely each token of a part is to have each tag. A sequence is read from its first part on.
+impl<M: Model> Chain<M> {
+    /// What is read next is another sequence.
+    pub fn begin(&mut self) {
+        self.near.clear();
+    }
+
+    /// How likely each token of a part is to have each tag.
     pub fn read(&mut self, sequence: &Sequence, range: Range<usize>) -> &[Row] {
-        if range.start == 0 {
-            self.near.clear();
-            self.near.resize(sequence.places(), None);
-        }
+        self.near.resize(sequence.places(), None);
         self.rows.clear();
         for at in range {
             let row = self.likely(sequence, at);
@@ -111,12 +165,12 @@ impl Chain {
     /// How likely a token is to have each tag, but for the tags around it. The likeliest has 1.
     fn likely(&mut self, sequence: &Sequence, at: usize) -> Row {
         let mut scores = [0; TAGS];
-        sequence.around(at, |feature| add(&mut scores, weights(feature)));
+        sequence.around(at, |feature| add(&mut scores, weights::<M>(feature)));
         for (side, place) in Sequence::near(at) {
             // A word is near several tokens.
             if let Some(near) = self.near.get_mut(place) {
                 let near = near.get_or_insert_with(|| {
-                    Side::BOTH.map(|side| weights(sequence.of_near(side, place)))
+                    Side::BOTH.map(|side| weights::<M>(sequence.of_near(side, place)))
                 });
                 add(&mut scores, near[side as usize]);
             }
@@ -186,35 +240,11 @@ fn normalize(row: &mut Row) {
     }
 }
 
-/// The weights of a feature; nothing, if it has none.
-#[inline]
-fn weights(feature: u64) -> &'static Weights {
-    const NONE: &Weights = &[0; TAGS];
-    let at = SHIFTS_AT + group(feature) * 2;
-    let shift = TABLE.0.get(at..).and_then(<[u8]>::first_chunk);
-    let at = slot(feature, shift.map_or(0, |shift| u16::from_le_bytes(*shift))) * TAGS;
-    match TABLE.0.get(at..).and_then(<[u8]>::first_chunk) {
-        Some(weights) if weights[MARK] == mark(feature) => weights,
-        _ => NONE,
-    }
-}
-
 #[inline]
 fn add(scores: &mut Scores, weights: &Weights) {
     for (score, weight) in scores.iter_mut().zip(weights) {
         *score += i16::from(weight.cast_signed());
     }
-}
-
-/// Factors of each tag behind each tag.
-fn pairs() -> [Row; TAGS] {
-    let mut pairs = [[0.0; TAGS]; TAGS];
-    let bytes = TABLE.0.get(PAIRS_AT..SHIFTS_AT).unwrap_or_default();
-    let (bytes, _) = bytes.as_chunks::<4>();
-    for (factor, bytes) in pairs.iter_mut().flatten().zip(bytes) {
-        *factor = f32::from_le_bytes(*bytes);
-    }
-    pairs
 }
 
 /// e to the power of so many steps below zero.

@@ -1,11 +1,13 @@
 //! One text with its segments: sequences of tokens, how likely each is to be PHI, and the findings that follow.
 
 use detector_kit::{Finding, Segment, SegmentOrigin, is_definition, part};
+use phi_lexicon::language::Language;
 
 use core::ops::Range;
 
 use crate::feature::Sequence;
-use crate::model::{Chain, Row};
+use crate::language::{self, Stretch};
+use crate::model::{Chain, Other, Own, Row};
 use crate::tag::{NOTHING, SORTS, Sort, first, inside};
 use crate::token::{self, Token, shape};
 use crate::{age, catalog, code, date, number, public, source};
@@ -29,7 +31,7 @@ const MOST_SCORE: u16 = 640;
 
 /// Appends the findings of all segments, sorted by start.
 pub fn scan(text: &str, segments: &[Segment], findings: &mut Vec<Finding>) {
-    let mut chain = Chain::default();
+    let mut chains = Chains::default();
     let mut tokens = Vec::with_capacity(text.len() / 4);
     let mut rest = segments;
     while let Some((segment, behind)) = rest.split_first() {
@@ -39,18 +41,20 @@ pub fn scan(text: &str, segments: &[Segment], findings: &mut Vec<Finding>) {
         }
         tokens.clear();
         read(text, segment, &mut tokens);
+        let stretches = language::tell(&mut tokens);
         // What stands alone has no words around it to be judged by.
-        if tokens
+        let is_other = stretches
             .iter()
-            .filter(|token| token.is_of_the_language())
-            .count()
-            < LEAST_WORDS
-        {
+            .any(|part| part.language == Language::Other);
+        let says = |token: &&Token| {
+            token.is_of_the_language() || is_other && token.tongue.language.is_some()
+        };
+        if tokens.iter().filter(says).count() < LEAST_WORDS {
             continue;
         }
         let bounds = segment.start as usize..segment.end as usize;
         let first = findings.len();
-        judge(text, &bounds, &tokens, &mut chain, findings);
+        judge(text, &bounds, &tokens, &stretches, &mut chains, findings);
         catalog::drop(text, &bounds, first, findings);
     }
 }
@@ -77,27 +81,62 @@ fn read(text: &str, segment: &Segment, tokens: &mut Vec<Token>) {
     }
 }
 
+/// The models at work; most texts need only the first.
+#[derive(Default)]
+struct Chains {
+    own: Chain<Own>,
+    other: Option<Chain<Other>>,
+}
+
+impl Chains {
+    fn begin(&mut self) {
+        self.own.begin();
+        if let Some(other) = &mut self.other {
+            other.begin();
+        }
+    }
+
+    fn read(&mut self, language: Language, sequence: &Sequence, range: Range<usize>) -> &[Row] {
+        match language {
+            Language::Own => self.own.read(sequence, range),
+            Language::Other => {
+                let other = self.other.get_or_insert_default();
+                other.read(sequence, range)
+            }
+        }
+    }
+}
+
 fn judge(
     text: &str,
     bounds: &Range<usize>,
     tokens: &[Token],
-    chain: &mut Chain,
+    stretches: &[Stretch],
+    chains: &mut Chains,
     findings: &mut Vec<Finding>,
 ) {
     let sequence = Sequence::new(tokens);
-    let mut from = 0;
-    while from < tokens.len() {
-        let to = end_of_part(tokens, from);
-        let rows = chain.read(&sequence, from..to);
-        let tokens = tokens.get(from..to).unwrap_or_default();
-        collect(text, bounds, tokens, rows, findings);
-        from = to;
+    chains.begin();
+    for stretch in stretches {
+        let mut from = stretch.range.start;
+        while from < stretch.range.end {
+            let to = end_of_part(tokens, from, stretch.range.end);
+            let rows = chains.read(stretch.language, &sequence, from..to);
+            let part = Part {
+                text,
+                bounds,
+                language: stretch.language,
+                tokens: tokens.get(from..to).unwrap_or_default(),
+            };
+            part.collect(rows, findings);
+            from = to;
+        }
     }
 }
 
 /// A long text is judged in parts that end where a line does.
-fn end_of_part(tokens: &[Token], from: usize) -> usize {
-    let most = tokens.len().min(from + MOST_TOGETHER);
+fn end_of_part(tokens: &[Token], from: usize, end: usize) -> usize {
+    let most = end.min(from + MOST_TOGETHER);
     (from + TOGETHER..most)
         .find(|at| tokens.get(*at).is_some_and(|token| token.gap.is_line()))
         .unwrap_or(most)
@@ -113,56 +152,148 @@ struct Value {
     likely: f32,
 }
 
-fn collect(
-    text: &str,
-    bounds: &Range<usize>,
-    tokens: &[Token],
-    rows: &[Row],
-    findings: &mut Vec<Finding>,
-) {
-    let mut open: Option<Value> = None;
-    for (at, row) in rows.iter().enumerate() {
-        let likely = 1.0 - row[NOTHING];
-        let is_likely = likely >= LIKELY;
-        let judged = (is_likely || is_beside(tokens, rows, at)).then(|| best(row, tokens.get(at)));
-        let judged = judged.filter(|(sort, _)| !joins_codes(text, tokens, at, *sort));
-        let core_end = if is_likely { at + 1 } else { at };
-        match (&mut open, judged) {
-            (Some(value), Some((sort, begins)))
-                if value.sort == sort
-                    && if is_likely && !value.core.is_empty() {
-                        !begins && !is_divided(tokens, at, sort)
-                    } else {
-                        goes_with_last(tokens, at, sort)
-                    } =>
-            {
-                value.end = at + 1;
-                value.likely = value.likely.max(likely);
-                if is_likely {
-                    let start = if value.core.is_empty() {
-                        at
-                    } else {
-                        value.core.start
-                    };
-                    value.core = start..core_end;
+/// Tokens that are judged together.
+struct Part<'t> {
+    text: &'t str,
+    /// Of the segment.
+    bounds: &'t Range<usize>,
+    language: Language,
+    tokens: &'t [Token],
+}
+
+impl Part<'_> {
+    fn collect(&self, rows: &[Row], findings: &mut Vec<Finding>) {
+        let (text, tokens) = (self.text, self.tokens);
+        let mut open: Option<Value> = None;
+        for (at, row) in rows.iter().enumerate() {
+            let likely = 1.0 - row[NOTHING];
+            let is_likely = likely >= LIKELY;
+            let judged =
+                (is_likely || is_beside(tokens, rows, at)).then(|| best(row, tokens.get(at)));
+            let judged = judged.filter(|(sort, _)| !joins_codes(text, tokens, at, *sort));
+            let core_end = if is_likely { at + 1 } else { at };
+            match (&mut open, judged) {
+                (Some(value), Some((sort, begins)))
+                    if value.sort == sort
+                        && if is_likely && !value.core.is_empty() {
+                            !begins && !is_divided(tokens, at, sort)
+                        } else {
+                            goes_with_last(tokens, at, sort)
+                        } =>
+                {
+                    value.end = at + 1;
+                    value.likely = value.likely.max(likely);
+                    if is_likely {
+                        let start = if value.core.is_empty() {
+                            at
+                        } else {
+                            value.core.start
+                        };
+                        value.core = start..core_end;
+                    }
                 }
-            }
-            (_, judged) => {
-                if let Some(value) = open.take() {
-                    findings.extend(finding(text, bounds, tokens, &value));
+                (_, judged) => {
+                    if let Some(value) = open.take() {
+                        findings.extend(self.finding(&value));
+                    }
+                    open = judged.map(|(sort, _)| Value {
+                        sort,
+                        first: at,
+                        end: at + 1,
+                        core: at..core_end,
+                        likely,
+                    });
                 }
-                open = judged.map(|(sort, _)| Value {
-                    sort,
-                    first: at,
-                    end: at + 1,
-                    core: at..core_end,
-                    likely,
-                });
             }
         }
+        if let Some(value) = open {
+            findings.extend(self.finding(&value));
+        }
     }
-    if let Some(value) = open {
-        findings.extend(finding(text, bounds, tokens, &value));
+
+    fn finding(&self, value: &Value) -> Option<Finding> {
+        let (text, tokens) = (self.text, self.tokens);
+        let (mut whole, mut of) = (
+            tokens.get(value.first..value.end)?,
+            tokens.get(value.core.clone())?,
+        );
+        if SORTS.get(value.sort) == Some(&Sort::Code) {
+            let value = |tokens| code::without_words(code::without_label(text, tokens));
+            (whole, of) = (value(whole), value(of));
+        }
+        // What stands beside a value and has not become a part of it has no core, and is none.
+        let (start, end) = (of.first()?.start, of.last()?.end);
+        let before = tokens.get(..value.core.start)?;
+        let kind = match SORTS.get(value.sort)? {
+            _ if number::is_of_code(text, of) || is_prefix(text, of) => return None,
+            sort if is_key(text, of, *sort != Sort::Name) => return None,
+            Sort::Code | Sort::Organization if is_in_public_address(text, start, end) => {
+                return None;
+            }
+            Sort::Name | Sort::Location | Sort::Organization | Sort::Code
+                if code::is_made_up(tokens, value.core.start, value.core.end) =>
+            {
+                return None;
+            }
+            // Whether a number alone is anybody's is said elsewhere: rules read the question that it answers.
+            Sort::Code | Sort::Date | Sort::Name if code::is_of_a_manual(text, start, end) => {
+                return None;
+            }
+            Sort::Code if is_version_in_address(text, start, end) => return None,
+            // But rules read no questions of other languages.
+            Sort::Code
+                if self.language == Language::Own
+                    && is_alone(tokens, value)
+                    && code::cue(before).is_none() =>
+            {
+                return None;
+            }
+            Sort::Code if code::is_of_a_standard(text, start, end) || code::counts(text, of) => {
+                return None;
+            }
+            Sort::Code if of.iter().skip(1).any(|token| token.gap.is_equation()) => return None,
+            Sort::Code => code::kind(text, before, of)?,
+            Sort::Address if !may_be_address(text, of) => return None,
+            Sort::Age if !age::is_over_89(text, self.language, of) => return None,
+            Sort::Date
+                if has_escape(text, of)
+                    || number::is_in_list(text, start, end)
+                    || !date::may_be(text, before.last(), of) =>
+            {
+                return None;
+            }
+            Sort::Name if code::is_digest(text.get(start..end)?) || !may_be_name(text, of) => {
+                return None;
+            }
+            Sort::Location | Sort::Name
+                if of.iter().all(Token::is_plain) || public::is_amount(of) =>
+            {
+                return None;
+            }
+            Sort::Location | Sort::Name if public::is_region(text.get(start..end)?) => return None,
+            Sort::Organization
+                if value.likely < LIKELY_ORGANIZATION && is_in_heading(text, start) =>
+            {
+                return None;
+            }
+            Sort::Organization if public::is_body(text.get(start..end)?) => return None,
+            sort => crate::kind_of(*sort),
+        };
+        if !is_written_in_numbers(of)
+            && source::is_name(text, self.bounds, tokens, value.core.clone())
+        {
+            return None;
+        }
+        // From 0 to 140.
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let surer =
+            ((value.likely - LIKELY) / (1.0 - LIKELY) * f32::from(MOST_SCORE - LEAST_SCORE)) as u16;
+        let score = LEAST_SCORE + surer;
+        let (start, mut end) = (whole.first()?.start, whole.last()?.end);
+        if SORTS.get(value.sort) == Some(&Sort::Date) {
+            end = date::without_hour(text, end);
+        }
+        Some(Finding::new(kind, start, end, score).contextual())
     }
 }
 
@@ -240,75 +371,6 @@ fn best(row: &Row, token: Option<&Token>) -> (usize, bool) {
         return (CODE, true);
     }
     (sort, share(first(sort)) > share(inside(sort)))
-}
-
-fn finding(text: &str, bounds: &Range<usize>, tokens: &[Token], value: &Value) -> Option<Finding> {
-    let (mut whole, mut of) = (
-        tokens.get(value.first..value.end)?,
-        tokens.get(value.core.clone())?,
-    );
-    if SORTS.get(value.sort) == Some(&Sort::Code) {
-        let value = |tokens| code::without_words(code::without_label(text, tokens));
-        (whole, of) = (value(whole), value(of));
-    }
-    // What stands beside a value and has not become a part of it has no core, and is none.
-    let (start, end) = (of.first()?.start, of.last()?.end);
-    let before = tokens.get(..value.core.start)?;
-    let kind = match SORTS.get(value.sort)? {
-        _ if number::is_of_code(text, of) || is_prefix(text, of) => return None,
-        sort if is_key(text, of, *sort != Sort::Name) => return None,
-        Sort::Code | Sort::Organization if is_in_public_address(text, start, end) => return None,
-        Sort::Name | Sort::Location | Sort::Organization | Sort::Code
-            if code::is_made_up(tokens, value.core.start, value.core.end) =>
-        {
-            return None;
-        }
-        // Whether a number alone is anybody's is said elsewhere: rules read the question that it answers.
-        Sort::Code | Sort::Date | Sort::Name if code::is_of_a_manual(text, start, end) => {
-            return None;
-        }
-        Sort::Code if is_version_in_address(text, start, end) => return None,
-        Sort::Code if is_alone(tokens, value) && code::cue(before).is_none() => return None,
-        Sort::Code if code::is_of_a_standard(text, start, end) || code::counts(text, of) => {
-            return None;
-        }
-        Sort::Code if of.iter().skip(1).any(|token| token.gap.is_equation()) => return None,
-        Sort::Code => code::kind(text, before, of)?,
-        Sort::Address if !may_be_address(text, of) => return None,
-        Sort::Age if !age::is_over_89(text, of) => return None,
-        Sort::Date
-            if has_escape(text, of)
-                || number::is_in_list(text, start, end)
-                || !date::may_be(text, before.last(), of) =>
-        {
-            return None;
-        }
-        Sort::Name if code::is_digest(text.get(start..end)?) || !may_be_name(text, of) => {
-            return None;
-        }
-        Sort::Location | Sort::Name if of.iter().all(Token::is_plain) || public::is_amount(of) => {
-            return None;
-        }
-        Sort::Location | Sort::Name if public::is_region(text.get(start..end)?) => return None,
-        Sort::Organization if value.likely < LIKELY_ORGANIZATION && is_in_heading(text, start) => {
-            return None;
-        }
-        Sort::Organization if public::is_body(text.get(start..end)?) => return None,
-        sort => crate::kind_of(*sort),
-    };
-    if !is_written_in_numbers(of) && source::is_name(text, bounds, tokens, value.core.clone()) {
-        return None;
-    }
-    // From 0 to 140.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-    let surer =
-        ((value.likely - LIKELY) / (1.0 - LIKELY) * f32::from(MOST_SCORE - LEAST_SCORE)) as u16;
-    let score = LEAST_SCORE + surer;
-    let (start, mut end) = (whole.first()?.start, whole.last()?.end);
-    if SORTS.get(value.sort) == Some(&Sort::Date) {
-        end = date::without_hour(text, end);
-    }
-    Some(Finding::new(kind, start, end, score).contextual())
 }
 
 /// Whether a value is inside of an address that is public, which rules know.
@@ -411,7 +473,7 @@ fn may_be_name(text: &str, tokens: &[Token]) -> bool {
     tokens.len() >= SPELLED
         || tokens
             .iter()
-            .any(|token| letters(token) >= LETTERS || is_written(token))
+            .any(|token| letters(token) >= LETTERS || is_written(token) || token.is_sign(text))
 }
 
 /// The letter before a string: `r"\d+"`, `N'Ely'`.
@@ -487,7 +549,13 @@ mod tests {
         };
         let rows: Vec<Row> = percents.iter().map(row).collect();
         let mut findings = Vec::new();
-        collect(text, &(0..text.len()), &tokens, &rows, &mut findings);
+        let part = Part {
+            text,
+            bounds: &(0..text.len()),
+            language: Language::Own,
+            tokens: &tokens,
+        };
+        part.collect(&rows, &mut findings);
         findings
             .iter()
             .map(|finding| &text[finding.start..finding.end])

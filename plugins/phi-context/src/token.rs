@@ -1,7 +1,9 @@
 //! Words and numbers of a text, each with what the model looks at. Signs are what stands between them.
 
+use phi_lexicon::language::Language;
 use phi_lexicon::roles::ROLES;
-use phi_lexicon::{Hash, look_up};
+use phi_lexicon::{Class, Hash, look_up};
+use phi_text::script::stands_alone;
 
 /// One word or number.
 #[derive(Clone, Copy, Debug)]
@@ -14,6 +16,7 @@ pub struct Token {
     pub shape: u8,
     /// What the lists say about it.
     pub class: u16,
+    pub tongue: Tongue,
     /// What the word does to those beside it, plus one; 0 for nothing.
     pub role: u8,
     pub gap: Gap,
@@ -21,6 +24,18 @@ pub struct Token {
     pub prefix: u64,
     /// Of its last four letters.
     pub suffix: u64,
+}
+
+/// What a word says of the language that it is of.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tongue {
+    pub language: Option<Language>,
+    /// Whether a list of another language has it.
+    pub is_foreign: bool,
+    /// Whether neither English nor Spanish is written so.
+    pub is_of_script: bool,
+    /// Whether its script has small letters and capitals.
+    pub is_cased: bool,
 }
 
 /// What stands between a token and the one before: its first three signs, and whether a line ends.
@@ -59,14 +74,19 @@ impl Gap {
         self.is_only('-')
     }
 
-    /// Whether nothing but space or a hyphen stands between.
+    /// Whether nothing but space or a hyphen stands between, or nothing at all.
     pub fn is_close(self) -> bool {
-        self.0 == Self::SPACE || self.is_hyphen()
+        matches!(self.0, 0 | Self::SPACE) || self.is_hyphen()
     }
 
     /// Whether nothing but space stands between.
     pub const fn is_space(self) -> bool {
         self.0 == Self::SPACE
+    }
+
+    /// Whether a word or a cell begins here, and no part of a name of a program.
+    pub fn is_wide(self) -> bool {
+        self.0 & Self::SPACE != 0 || self.is_line() || self.has(b"\"'\t,;|")
     }
 
     /// Whether two values stand on either side, and not parts of one.
@@ -138,7 +158,7 @@ impl Gap {
     }
 }
 
-/// The class of a word that no list knows.
+/// The class of a word that no list knows. A bit that `Class::bits` leaves free.
 pub const UNKNOWN: u16 = 1 << 8;
 
 /// What `phi_lexicon::Class` says, by its bits.
@@ -148,6 +168,8 @@ const CITY: u16 = 4;
 const WORD: u16 = 8;
 const SURE: u16 = 16;
 const COMMON: u16 = 64;
+/// A word of the language of a text that is neither English nor Spanish.
+const FOREIGN: u16 = 1 << 9;
 
 /// How words are written. Numbers of one to twelve digits follow.
 pub mod shape {
@@ -177,7 +199,14 @@ impl Token {
 
     /// Whether it is a word of every day, and no letter alone.
     pub const fn is_of_the_language(&self) -> bool {
-        self.class & (WORD | COMMON) != 0 && self.end - self.start > 1
+        self.class & (WORD | COMMON | FOREIGN) != 0 && self.end - self.start > 1
+    }
+
+    /// Takes what it is in other languages for what it is here.
+    pub const fn put_abroad(&mut self) {
+        if self.tongue.is_foreign {
+            self.class = self.class & !UNKNOWN | FOREIGN;
+        }
     }
 
     /// Whether it is one of the words that are used most, in small letters, and nobody's and no place's name.
@@ -185,6 +214,12 @@ impl Token {
         self.shape == shape::SMALL
             && self.class & COMMON != 0
             && self.class & (GIVEN | SURNAME | CITY) == 0
+    }
+
+    /// Whether it is one letter of a script whose letters are words by themselves.
+    pub fn is_sign(&self, text: &str) -> bool {
+        let mut letters = text.get(self.start..self.end).unwrap_or_default().chars();
+        letters.next().is_some_and(stands_alone)
     }
 
     /// Whether a list of names, given or of families, has it.
@@ -232,7 +267,10 @@ pub fn read(text: &str, from: usize, to: usize, tokens: &mut Vec<Token>) {
     while let Some(first) = char_at(text, at, to) {
         let behind = at + first.len_utf8();
         if first.is_alphanumeric() {
-            let end = word_end(text, behind, to);
+            let end = match stands_alone(first) {
+                true => sign_end(text, behind, to),
+                false => word_end(text, behind, to),
+            };
             tokens.push(token(text, at, end, gap));
             gap = Gap::default();
             at = end;
@@ -261,7 +299,7 @@ fn word_end(text: &str, mut at: usize, to: usize) -> usize {
         }
         let behind = || char_at(text, at + len, to);
         let is_inside = matches!(next, '\'' | '\u{2019}')
-            && behind().is_some_and(char::is_alphabetic)
+            && behind().is_some_and(|letter| letter.is_alphabetic() && !stands_alone(letter))
             && !is_possessive(text, at + len, to);
         if !is_inside {
             break;
@@ -271,9 +309,67 @@ fn word_end(text: &str, mut at: usize, to: usize) -> usize {
     at
 }
 
-/// Accents that stand behind their letter belong to it.
+/// Where a letter ends that is a word by itself: behind its marks.
+fn sign_end(text: &str, mut at: usize, to: usize) -> usize {
+    while let Some(mark) = char_at(text, at, to).filter(|next| is_mark(*next)) {
+        at += mark.len_utf8();
+    }
+    at
+}
+
+/// Marks that stand behind their letter belong to it.
 fn is_part(letter: char) -> bool {
-    letter.is_alphanumeric() || matches!(letter, '\u{300}'..='\u{36f}')
+    letter.is_alphanumeric() && !stands_alone(letter) || is_mark(letter)
+}
+
+/// Accents, vowels and other marks that are written above or below of a letter, and what joins two letters.
+const fn is_mark(letter: char) -> bool {
+    matches!(
+        letter,
+        '\u{300}'..='\u{36f}'
+            | '\u{591}'..='\u{5bd}' | '\u{5bf}' | '\u{5c1}' | '\u{5c2}' | '\u{5c4}' | '\u{5c5}' | '\u{5c7}'
+            | '\u{610}'..='\u{61a}'
+            | '\u{64b}'..='\u{65f}'
+            | '\u{93c}' | '\u{94d}' | '\u{9bc}' | '\u{9cd}' | '\u{a3c}' | '\u{a4d}' | '\u{abc}' | '\u{acd}'
+            | '\u{b3c}' | '\u{b4d}' | '\u{bcd}' | '\u{c4d}' | '\u{ccd}' | '\u{d4d}'
+            | '\u{e31}' | '\u{e34}'..='\u{e3a}' | '\u{e47}'..='\u{e4e}'
+            | '\u{200c}' | '\u{200d}'
+    )
+}
+
+fn has_case(letter: char) -> bool {
+    letter.is_ascii() || letter.is_lowercase() || letter.is_uppercase()
+}
+
+/// Whether neither English nor Spanish has a Latin letter.
+const fn is_foreign_letter(letter: char) -> bool {
+    matches!(letter, '\u{c0}'..='\u{24f}' | '\u{1e00}'..='\u{1eff}')
+        && !matches!(
+            letter,
+            '\u{c1}'
+                | '\u{c9}'
+                | '\u{cd}'
+                | '\u{d1}'
+                | '\u{d3}'
+                | '\u{d7}'
+                | '\u{da}'
+                | '\u{dc}'
+                | '\u{e1}'
+                | '\u{e9}'
+                | '\u{ed}'
+                | '\u{f1}'
+                | '\u{f3}'
+                | '\u{f7}'
+                | '\u{fa}'
+                | '\u{fc}'
+        )
+}
+
+/// Whether neither English nor Spanish is written with a letter.
+fn is_of_other_script(letter: char) -> bool {
+    let is_latin =
+        matches!(letter, '\0'..='\u{24f}' | '\u{1e00}'..='\u{1eff}' | '\u{ff00}'..='\u{ff5e}');
+    !is_latin && letter.is_alphabetic()
 }
 
 fn is_possessive(text: &str, at: usize, to: usize) -> bool {
@@ -291,6 +387,7 @@ fn token(text: &str, start: usize, end: usize, gap: Gap) -> Token {
             word,
             shape,
             class: 0,
+            tongue: Tongue::default(),
             role: 0,
             gap,
             prefix: 0,
@@ -299,9 +396,19 @@ fn token(text: &str, start: usize, end: usize, gap: Gap) -> Token {
     }
     let hash = Hash::new().over(written);
     let shape = written_as(written);
-    let class = match look_up(hash).bits() {
+    let said = look_up(hash);
+    let class = match said.bits() {
         0 => UNKNOWN,
-        bits => bits.into(),
+        bits => bits,
+    };
+    let tongue = match written.is_ascii() {
+        true => Tongue {
+            language: said.language(),
+            is_foreign: said.is_foreign(),
+            is_of_script: false,
+            is_cased: true,
+        },
+        false => beyond(written, shape, class, said),
     };
     let (prefix, suffix) = if shape == shape::CODE {
         (pattern(written), 0)
@@ -314,12 +421,34 @@ fn token(text: &str, start: usize, end: usize, gap: Gap) -> Token {
         word: hash.value(),
         shape,
         class,
+        tongue,
         role: ROLES
             .by_hash(hash.value())
             .map_or(0, |role| 1 + *role as u8),
         gap,
         prefix,
         suffix,
+    }
+}
+
+/// What a word with letters beyond ASCII says of its language.
+fn beyond(word: &str, shape: u8, class: u16, said: Class) -> Tongue {
+    let mut letters = word.chars();
+    let first = letters.next();
+    // Units and formulas have single letters of Greek: `\u{3bc}g`.
+    let is_of_script = first.is_some_and(stands_alone)
+        || first.is_some_and(is_of_other_script) && letters.next().is_some_and(is_of_other_script);
+    let is_new = shape == shape::SMALL && class == UNKNOWN;
+    let is_other = is_of_script || is_new && word.contains(is_foreign_letter);
+    Tongue {
+        language: if is_other {
+            Some(Language::Other)
+        } else {
+            said.language()
+        },
+        is_foreign: said.is_foreign(),
+        is_of_script,
+        is_cased: first.is_some_and(has_case),
     }
 }
 
@@ -442,6 +571,25 @@ mod tests {
         );
         assert_eq!(words("Jos\u{e9} Mu\u{f1}oz\n"), ["Jos\u{e9}", "Mu\u{f1}oz"]);
         assert!(words(" \t\n,").is_empty());
+    }
+
+    #[test]
+    fn letters_of_scripts_without_spaces_are_words() {
+        assert_eq!(
+            words("CT\u{68c0}\u{67e5}3\u{6708}"),
+            ["CT", "\u{68c0}", "\u{67e5}", "3", "\u{6708}"]
+        );
+        assert_eq!(words("\u{ae40}\u{bbfc}\u{c218}\u{b2d8}").len(), 4);
+        // But not where words have spaces, whatever marks are in them.
+        assert_eq!(
+            words("\u{938}\u{941}\u{928}\u{940}\u{924}\u{93e} \u{936}\u{930}\u{94d}\u{92e}\u{93e}")
+                .len(),
+            2
+        );
+        assert_eq!(
+            words("\u{418}\u{432}\u{430}\u{43d}"),
+            ["\u{418}\u{432}\u{430}\u{43d}"]
+        );
     }
 
     #[test]

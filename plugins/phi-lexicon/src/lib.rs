@@ -1,29 +1,33 @@
 //! What the word lists say about a word: names, places, words of every day. The table is data of the program: nothing is
 //! built or read at the start.
 //!
-//! It holds hashes: one unknown word in some 8,000 is taken for a known one, always the same.
+//! It holds hashes: one unknown word in some 9,500 is taken for a known one, always the same.
 
+pub mod language;
 pub mod roles;
 
+use language::Language;
 use phi_text::label;
 
 /// The bits of a word's entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Class(u8);
+pub struct Class(u16);
 
 impl Class {
-    const GIVEN: u8 = 1;
-    const SURNAME: u8 = 2;
-    const CITY: u8 = 4;
-    const WORD: u8 = 8;
-    const SURE: u8 = 16;
-    const BIG_CITY: u8 = 32;
-    const COMMON: u8 = 64;
-    const SPANISH: u8 = 128;
+    const GIVEN: u16 = 1;
+    const SURNAME: u16 = 2;
+    const CITY: u16 = 4;
+    const WORD: u16 = 8;
+    const SURE: u16 = 16;
+    const BIG_CITY: u16 = 32;
+    const COMMON: u16 = 64;
+    const SPANISH: u16 = 128;
+    const FOREIGN: u16 = 256;
+    const SHARED: u16 = 512;
 
-    /// All of it, for those who learn from it.
-    pub const fn bits(self) -> u8 {
-        self.0
+    /// What it is in English and Spanish, for those who learn from it.
+    pub const fn bits(self) -> u16 {
+        self.0 & !(Self::FOREIGN | Self::SHARED)
     }
 
     /// Somebody's given name.
@@ -67,18 +71,35 @@ impl Class {
         self.0 & Self::SURE != 0
     }
 
-    /// No list knows the word.
+    /// A word that another language says far more often than English and Spanish. In texts of these two it says nothing:
+    /// what is a word in one language is somebody's name in the next.
+    pub const fn is_foreign(self) -> bool {
+        self.0 & Self::FOREIGN != 0
+    }
+
+    /// The language that the word is of, if it says one: words of both say none.
+    pub const fn language(self) -> Option<Language> {
+        if self.is_foreign() {
+            Some(Language::Other)
+        } else if self.0 & (Self::WORD | Self::COMMON) != 0 && self.0 & Self::SHARED == 0 {
+            Some(Language::Own)
+        } else {
+            None
+        }
+    }
+
+    /// No list of names, of places, of English or of Spanish knows the word.
     pub const fn is_unknown(self) -> bool {
-        self.0 == 0
+        self.bits() == 0
     }
 }
 
-/// Made by `lists/make`: `BUCKETS` + 1 offsets of four bytes, then entries of three.
+/// Made by `lists/make`: `BUCKETS` + 1 offsets of four bytes, then entries of four.
 static TABLE: &[u8] = include_bytes!("../lists/words.bin");
 
-const BUCKETS: usize = 1 << 15;
+const BUCKETS: usize = 1 << 16;
 const ENTRIES_AT: usize = (BUCKETS + 1) * 4;
-const ENTRY_BYTES: usize = 3;
+const ENTRY_BYTES: usize = 4;
 
 /// A word's hash on the way: small letters, one byte after the other. Of a word of ASCII letters, `Labels` know the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,8 +201,8 @@ fn find(hash: Hash) -> Option<Class> {
     let (entries, _) = entries.as_chunks::<ENTRY_BYTES>();
     entries
         .iter()
-        .find(|[low, high, _]| [*low, *high] == wanted)
-        .map(|[_, _, bits]| Class(*bits))
+        .find(|[low, high, ..]| [*low, *high] == wanted)
+        .map(|[_, _, low, high]| Class(u16::from_le_bytes([*low, *high])))
 }
 
 fn offset(bucket: usize) -> Option<usize> {

@@ -6,6 +6,7 @@
 pub mod code;
 pub mod field;
 pub mod file_name;
+pub mod foreign;
 pub mod kind;
 pub mod name;
 pub mod organization;

@@ -6,7 +6,7 @@ use phi_text::fields;
 use crate::kind::{ADDRESS, Finding, LOCATION, NAME, PERHAPS_LOCATION};
 use crate::sentence::Sentence;
 use crate::token::{self, Shape, Token, Writing};
-use crate::{code, field, file_name, name, organization, place};
+use crate::{code, field, file_name, foreign, name, organization, place};
 use phi_lexicon::Hash;
 
 /// Words of names whose further mentions are looked for, in one text: more than the longest text has.
@@ -36,7 +36,9 @@ pub fn scan(text: &str, segments: &[Segment], findings: &mut Vec<Finding>) {
             end: tokens.len(),
             writing,
         };
+        let from = findings.len();
         rules(&sentence(text, &tokens, &read), findings);
+        drop_words(text, from, findings);
         field::find(text, start, end, findings);
         file_name::find(text, start, end, findings);
         reads.push(read);
@@ -59,6 +61,15 @@ pub fn scan(text: &str, segments: &[Segment], findings: &mut Vec<Finding>) {
     });
     drop_samples(text, segments, findings);
     settle_locations(text, findings);
+}
+
+/// Drops names from `from` on that are words of another language. What a field or a key says is a name stays.
+fn drop_words(text: &str, from: usize, findings: &mut Vec<Finding>) {
+    let mut at = 0;
+    findings.retain(|finding| {
+        at += 1;
+        at <= from || finding.kind != NAME || !foreign::is_word(text, finding)
+    });
 }
 
 /// Segments are in order, so this sorts by segment too.

@@ -1,0 +1,156 @@
+//! Which lines of a text are in another language than English and Spanish. Another model knows those: what is a word in
+//! one language is a name in the next.
+
+use core::ops::Range;
+
+use phi_lexicon::language::{Language, Votes, is_too_short};
+
+use crate::token::{Token, shape};
+
+/// Words of another language or script, at least, for a line to be in it.
+const LEAST_OTHERS: usize = 2;
+/// Lines before and behind one that says little.
+const AROUND: usize = 3;
+
+/// Lines in a row that are in one language, as tokens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stretch {
+    pub language: Language,
+    pub range: Range<usize>,
+}
+
+/// A line, which ends at a token, and what its words say.
+#[derive(Clone, Copy, Debug, Default)]
+struct Line {
+    end: usize,
+    votes: Votes,
+    /// Words that are written as neither English nor Spanish is.
+    of_script: usize,
+}
+
+impl Line {
+    /// Where something is written in another script, whoever is named in it is: the model for other languages has read
+    /// English too, but not the other way round.
+    const fn language(self) -> Option<Language> {
+        if self.of_script >= LEAST_OTHERS {
+            Some(Language::Other)
+        } else {
+            self.votes.language()
+        }
+    }
+}
+
+/// Tells the languages of a text, and its tokens what they are there.
+pub fn tell(tokens: &mut [Token]) -> Vec<Stretch> {
+    let mut stretches: Vec<Stretch> = Vec::with_capacity(1);
+    let mut add = |language, range: Range<usize>| match stretches.last_mut() {
+        Some(last) if last.language == language => last.range.end = range.end,
+        _ => stretches.push(Stretch { language, range }),
+    };
+    let others = tokens
+        .iter()
+        .filter(|token| token.tongue.language == Some(Language::Other));
+    if others.count() < LEAST_OTHERS {
+        add(Language::Own, 0..tokens.len());
+        return stretches;
+    }
+    let lines = lines(tokens);
+    let of_all = sum(&lines);
+    let mut last = match of_all.votes.other > of_all.votes.own {
+        true => Language::Other,
+        false => Language::Own,
+    };
+    let mut start = 0;
+    for (at, line) in lines.iter().enumerate() {
+        let around = at.saturating_sub(AROUND)..lines.len().min(at + AROUND + 1);
+        let around = || sum(lines.get(around).unwrap_or_default());
+        let language = line.language().or_else(|| around().language());
+        last = language.unwrap_or(last);
+        add(last, start..line.end);
+        start = line.end;
+    }
+    for stretch in &stretches {
+        if stretch.language == Language::Other {
+            let tokens = tokens.get_mut(stretch.range.clone()).unwrap_or_default();
+            tokens.iter_mut().for_each(Token::put_abroad);
+        }
+    }
+    stretches
+}
+
+/// The language that a word is of, if it says one. Names do not, and neither do those of programs: `K.COMMENT`.
+fn says(token: &Token) -> Option<Language> {
+    let is_large = || token.shape == shape::UPPER;
+    let is_word = token.shape < shape::MIXED && (token.gap.is_wide() || !token.tongue.is_cased);
+    let is_name = token.shape != shape::SMALL && token.is_listed_name();
+    token
+        .tongue
+        .language
+        .filter(|_| is_word && !is_name && !is_too_short(token.end - token.start, is_large))
+}
+
+fn lines(tokens: &[Token]) -> Vec<Line> {
+    let mut lines: Vec<Line> = Vec::new();
+    for (at, token) in tokens.iter().enumerate() {
+        if token.gap.is_line() || at == 0 {
+            lines.push(Line::default());
+        }
+        if let Some(line) = lines.last_mut() {
+            line.end = at + 1;
+            line.votes.add(says(token));
+            line.of_script += usize::from(token.tongue.is_of_script);
+        }
+    }
+    lines
+}
+
+fn sum(lines: &[Line]) -> Line {
+    lines.iter().fold(Line::default(), |sum, line| Line {
+        end: line.end,
+        votes: sum.votes.and(line.votes),
+        of_script: sum.of_script + line.of_script,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::token;
+
+    fn told(text: &str) -> Vec<(Language, &str)> {
+        let mut tokens = Vec::new();
+        token::read(text, 0, text.len(), &mut tokens);
+        let stretches = tell(&mut tokens);
+        let part = |stretch: &Stretch| {
+            let tokens = &tokens[stretch.range.clone()];
+            let (first, last) = (tokens.first().unwrap(), tokens.last().unwrap());
+            (stretch.language, &text[first.start..last.end])
+        };
+        stretches.iter().map(part).collect()
+    }
+
+    #[test]
+    fn lines_are_told_by_their_words() {
+        use Language::{Other, Own};
+        assert_eq!(told("the patient went home").len(), 1);
+        assert_eq!(told("Die Patientin wurde entlassen.")[0].0, Other);
+        assert_eq!(told("La paciente fue dada de alta ayer.")[0].0, Own);
+        assert_eq!(
+            told("Pt \u{738b}\u{79c0}\u{82f1} was seen today for chest pain.")[0].0,
+            Other
+        );
+        let units = "5 \u{3bc}g of TNF-\u{3b1} and IFN-\u{3b3} was given to the patient";
+        assert_eq!(told(units)[0].0, Own);
+        let text = "Please translate this letter for me:\nDie Patientin wurde am Montag entlassen.\nBefund: unauff\u{e4}llig";
+        assert_eq!(
+            told(text),
+            [
+                (Own, "Please translate this letter for me"),
+                (
+                    Other,
+                    "Die Patientin wurde am Montag entlassen.\nBefund: unauff\u{e4}llig"
+                )
+            ]
+        );
+    }
+}
