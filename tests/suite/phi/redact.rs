@@ -25,6 +25,7 @@ on_sqlite! {
     values_of_arguments_are_known_by_what_stands_above_them,
     a_long_line_is_read_in_time,
     an_answer_is_read_with_its_question,
+    other_languages_and_scripts_are_guarded,
     placeholders_split_over_events_are_restored,
     placeholders_of_the_callers_own_are_no_keys,
     the_header_counts_kinds_before_the_first_byte,
@@ -103,6 +104,45 @@ async fn every_position_is_guarded(world: &World) {
     let answer = world.gateway.chat(&organization.key, body).await;
     assert_eq!(answer.status, 200, "{}", answer.text());
     clean(&world.fake.received(&result).await["body"]);
+}
+
+async fn other_languages_and_scripts_are_guarded(world: &World) {
+    let organization = world.organization();
+    for (said, hidden) in [
+        (
+            "Die Patientin Frau Hannelore Brückmann wohnt in Würzburg und kommt am 27. November wieder zur Kontrolle.",
+            &["Brückmann", "Würzburg", "27"][..],
+        ),
+        (
+            "Pacjentka Grażyna Wiśniewska zgłosiła się 3 maja z bólem głowy, proszę o skierowanie do neurologa.",
+            &["Wiśniewska", "3 maja"],
+        ),
+        (
+            "Пациентка Иванова Мария поступила 3 мая с жалобами на боль в груди, телефон 8 910 555-01-42.",
+            &["Иванова", "Мария", "910"],
+        ),
+        (
+            "患者王秀英，女，67岁，住址：北京市朝阳区建国路88号，电话13800138000，2024年3月5日因胸痛入院。",
+            &["王秀英", "13800138000", "3月5日"],
+        ),
+        (
+            "المريضة فاطمة حسن العلي راجعت العيادة بسبب ألم في الصدر، رقم الهاتف 0501234567.",
+            &["فاطمة", "0501234567"],
+        ),
+    ] {
+        let mark = mark();
+        let body = json!({"message": format!("{mark} {said}")});
+        let answer = world.gateway.chat(&organization.key, body).await;
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        let sent = world.fake.received(&mark).await["body"].to_string();
+        for value in hidden {
+            assert!(!sent.contains(value), "{value}: {sent}");
+        }
+        assert_eq!(
+            answer.json()["data"]["message"]["content"],
+            format!("You said: {mark} {said}")
+        );
+    }
 }
 
 /// Earlier turns are stored with placeholders: a part of a name that stood in them is known all the same.
