@@ -122,9 +122,10 @@ mod tests {
         token::read(text, 0, text.len(), &mut tokens);
         let stretches = tell(&mut tokens);
         let part = |stretch: &Stretch| {
-            let tokens = &tokens[stretch.range.clone()];
-            let (first, last) = (tokens.first().unwrap(), tokens.last().unwrap());
-            (stretch.language, &text[first.start..last.end])
+            let tokens = tokens.get(stretch.range.clone()).unwrap_or_default();
+            let ends = tokens.first().zip(tokens.last());
+            let range = ends.map_or(0..0, |(first, last)| first.start..last.end);
+            (stretch.language, text.get(range).unwrap_or_default())
         };
         stretches.iter().map(part).collect()
     }
