@@ -1,5 +1,7 @@
 //! Whether numbers can be a date. Where words stand beside them, the model has decided.
 
+use phi_lexicon::language::Language;
+
 use crate::list::words;
 use crate::token::{Token, shape};
 
@@ -21,8 +23,12 @@ const BESIDE_WEEKDAYS: &[u64] = words!(
      a las de este próximo proximo por para hasta mañana tarde noche"
 );
 
-/// Whether the tokens may be a date finer than a year; `before` is the one before them.
-pub fn may_be(text: &str, before: Option<&Token>, tokens: &[Token]) -> bool {
+/// Years of Iran and of Islam, and of Thailand.
+const OTHER_YEARS: [core::ops::Range<u32>; 2] = [1300..1460, 2440..2640];
+
+/// Whether the tokens may be a date finer than a year; `before` is the one before them. Other languages have other
+/// calendars, too.
+pub fn may_be(text: &str, language: Language, before: Option<&Token>, tokens: &[Token]) -> bool {
     if before.is_some_and(|before| COUNTED.contains(&before.word)) {
         return false;
     }
@@ -61,7 +67,12 @@ pub fn may_be(text: &str, before: Option<&Token>, tokens: &[Token]) -> bool {
     let is_day = |day: u32| (1..=31).contains(&day);
     let is_month = |month: u32| (1..=12).contains(&month);
     let is_pair = |a: u32, b: u32| is_month(a) && is_day(b) || is_day(a) && is_month(b);
-    let is_year = |year: u32| year < 100 || (1900..2100).contains(&year);
+    let is_other = language == Language::Other;
+    let is_year = |year: u32| {
+        year < 100
+            || (1900..2100).contains(&year)
+            || is_other && OTHER_YEARS.iter().any(|years| years.contains(&year))
+    };
     match (count, numbers) {
         // `20250314`, `250314`; a day alone, as in `from the 6 to the 17 of May`.
         (1, [number, ..]) => match number {
@@ -171,14 +182,15 @@ mod tests {
     }
 
     fn is_date(text: &str) -> bool {
-        may_be(text, None, &tokens(text))
+        may_be(text, Language::Own, None, &tokens(text))
     }
 
     #[test]
     fn a_month_that_is_all_of_a_value_is_nobodys() {
         let text = r#"{"march": 12, "seen": ["20250314", "May 2", "June"], "s": "{\"july\": 3}"}"#;
         let tokens = tokens(text);
-        let may_be = |at: usize, end: usize| super::may_be(text, None, &tokens[at..end]);
+        let may_be =
+            |at: usize, end: usize| super::may_be(text, Language::Own, None, &tokens[at..end]);
         for (at, end, expected) in [
             (0, 1, false),
             (1, 2, false),
@@ -201,7 +213,10 @@ mod tests {
             let mut places = tokens.iter();
             let at = places.position(|token| &told[token.start..token.end] == "March");
             let at = at.unwrap_or_default();
-            assert!(super::may_be(told, None, &tokens[at..=at]), "{told}");
+            assert!(
+                super::may_be(told, Language::Own, None, &tokens[at..=at]),
+                "{told}"
+            );
         }
     }
 
@@ -248,9 +263,14 @@ mod tests {
         ] {
             assert!(!is_date(other), "{other}");
         }
+        for date in ["1402/10/22", "1367-03-15", "15/3/2567"] {
+            let read = tokens(date);
+            assert!(may_be(date, Language::Other, None, &read), "{date}");
+            assert!(!may_be(date, Language::Own, None, &read), "{date}");
+        }
         let mut tokens = Vec::new();
         let text = "version 10.4";
         crate::token::read(text, 0, text.len(), &mut tokens);
-        assert!(!may_be(text, tokens.first(), &tokens[1..]));
+        assert!(!may_be(text, Language::Own, tokens.first(), &tokens[1..]));
     }
 }

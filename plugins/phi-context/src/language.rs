@@ -9,6 +9,8 @@ use crate::token::{Token, shape};
 
 /// Words of another language or script, at least, for a line to be in it.
 const LEAST_OTHERS: usize = 2;
+/// Words and numbers of a text that is one field.
+const FEW: usize = 8;
 /// Lines before and behind one that says little.
 const AROUND: usize = 3;
 
@@ -47,10 +49,14 @@ pub fn tell(tokens: &mut [Token]) -> Vec<Stretch> {
         Some(last) if last.language == language => last.range.end = range.end,
         _ => stretches.push(Stretch { language, range }),
     };
+    let is_of = |token: &Token, language| token.tongue.language == Some(language);
     let others = tokens
         .iter()
-        .filter(|token| token.tongue.language == Some(Language::Other));
-    if others.count() < LEAST_OTHERS {
+        .filter(|token| is_of(token, Language::Other))
+        .count();
+    // `Telefon: 0221 5558123`
+    let is_short = tokens.len() <= FEW && !tokens.iter().any(|token| is_of(token, Language::Own));
+    if others < LEAST_OTHERS && !(others > 0 && is_short) {
         add(Language::Own, 0..tokens.len());
         return stretches;
     }

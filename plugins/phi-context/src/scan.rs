@@ -49,7 +49,8 @@ pub fn scan(text: &str, segments: &[Segment], findings: &mut Vec<Finding>) {
         let says = |token: &&Token| {
             token.is_of_the_language() || is_other && token.tongue.language.is_some()
         };
-        if tokens.iter().filter(says).count() < LEAST_WORDS {
+        let least = if is_other { 1 } else { LEAST_WORDS };
+        if tokens.iter().filter(says).count() < least {
             continue;
         }
         let bounds = segment.start as usize..segment.end as usize;
@@ -170,7 +171,10 @@ impl Part<'_> {
             let is_likely = likely >= LIKELY;
             let judged =
                 (is_likely || is_beside(tokens, rows, at)).then(|| best(row, tokens.get(at)));
-            let judged = judged.filter(|(sort, _)| !joins_codes(text, tokens, at, *sort));
+            let judged = judged.filter(|(sort, begins)| {
+                let is_next_line = !begins && self.is_word_of_next_line(at, *sort);
+                !is_next_line && !joins_codes(text, tokens, at, *sort)
+            });
             let core_end = if is_likely { at + 1 } else { at };
             match (&mut open, judged) {
                 (Some(value), Some((sort, begins)))
@@ -209,6 +213,15 @@ impl Part<'_> {
         if let Some(value) = open {
             findings.extend(self.finding(&value));
         }
+    }
+
+    /// `Lorenzo Bevilacqua`, and `Diagnosi` in the line behind: the label of what comes is no part of a name.
+    fn is_word_of_next_line(&self, at: usize, sort: usize) -> bool {
+        self.language == Language::Other
+            && matches!(SORTS.get(sort), Some(Sort::Name | Sort::Location))
+            && self.tokens.get(at).is_some_and(|token| {
+                token.gap.is_line() && token.tongue.is_foreign && !token.is_listed_name()
+            })
     }
 
     fn finding(&self, value: &Value) -> Option<Finding> {
@@ -258,7 +271,7 @@ impl Part<'_> {
             Sort::Date
                 if has_escape(text, of)
                     || number::is_in_list(text, start, end)
-                    || !date::may_be(text, before.last(), of) =>
+                    || !date::may_be(text, self.language, before.last(), of) =>
             {
                 return None;
             }
