@@ -1,4 +1,4 @@
-//! Which lines of a text are in another language than English and Spanish. Another model knows those: what is a word in
+//! Which clauses of a text are in another language than English and Spanish. Another model knows those: what is a word in
 //! one language is a name in the next.
 
 use core::ops::Range;
@@ -7,30 +7,30 @@ use phi_lexicon::language::{Language, Votes, is_too_short};
 
 use crate::token::{Token, shape};
 
-/// Words of another language or script, at least, for a line to be in it.
+/// Words of another language or script, at least, for a clause to be in it.
 const LEAST_OTHERS: usize = 2;
 /// Words and numbers of a text that is one field.
 const FEW: usize = 8;
-/// Lines before and behind one that says little.
+/// Clauses before and behind one that says little.
 const AROUND: usize = 3;
 
-/// Lines in a row that are in one language, as tokens.
+/// Clauses in a row that are in one language, as tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stretch {
     pub language: Language,
     pub range: Range<usize>,
 }
 
-/// A line, which ends at a token, and what its words say.
+/// A line or a clause of one, which ends at a token, and what its words say.
 #[derive(Clone, Copy, Debug, Default)]
-struct Line {
+struct Clause {
     end: usize,
     votes: Votes,
     /// Words that are written as neither English nor Spanish is.
     of_script: usize,
 }
 
-impl Line {
+impl Clause {
     /// Where something is written in another script, whoever is named in it is: the model for other languages has read
     /// English too, but not the other way round.
     const fn language(self) -> Option<Language> {
@@ -60,20 +60,25 @@ pub fn tell(tokens: &mut [Token]) -> Vec<Stretch> {
         add(Language::Own, 0..tokens.len());
         return stretches;
     }
-    let lines = lines(tokens);
-    let of_all = sum(&lines);
+    let clauses = clauses(tokens);
+    let of_all = sum(&clauses);
     let mut last = match of_all.votes.other > of_all.votes.own {
         true => Language::Other,
         false => Language::Own,
     };
     let mut start = 0;
-    for (at, line) in lines.iter().enumerate() {
-        let around = at.saturating_sub(AROUND)..lines.len().min(at + AROUND + 1);
-        let around = || sum(lines.get(around).unwrap_or_default());
-        let language = line.language().or_else(|| around().language());
+    for (at, clause) in clauses.iter().enumerate() {
+        let around = at.saturating_sub(AROUND)..clauses.len().min(at + AROUND + 1);
+        let around = || sum(clauses.get(around).unwrap_or_default());
+        // One that says little goes on in the language before it, if it says that; else it is as those around it.
+        let goes_on = || clause.votes.leaning().filter(|says| *says == last);
+        let language = clause
+            .language()
+            .or_else(goes_on)
+            .or_else(|| around().language());
         last = language.unwrap_or(last);
-        add(last, start..line.end);
-        start = line.end;
+        add(last, start..clause.end);
+        start = clause.end;
     }
     for stretch in &stretches {
         if stretch.language == Language::Other {
@@ -95,27 +100,29 @@ fn says(token: &Token) -> Option<Language> {
         .filter(|_| is_word && !is_name && !is_too_short(token.end - token.start, is_large))
 }
 
-fn lines(tokens: &[Token]) -> Vec<Line> {
-    let mut lines: Vec<Line> = Vec::new();
+fn clauses(tokens: &[Token]) -> Vec<Clause> {
+    let mut clauses: Vec<Clause> = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
-        if token.gap.is_line() || at == 0 {
-            lines.push(Line::default());
+        if token.gap.begins_clause() || at == 0 {
+            clauses.push(Clause::default());
         }
-        if let Some(line) = lines.last_mut() {
-            line.end = at + 1;
-            line.votes.add(says(token));
-            line.of_script += usize::from(token.tongue.is_of_script);
+        if let Some(clause) = clauses.last_mut() {
+            clause.end = at + 1;
+            clause.votes.add(says(token));
+            clause.of_script += usize::from(token.tongue.is_of_script);
         }
     }
-    lines
+    clauses
 }
 
-fn sum(lines: &[Line]) -> Line {
-    lines.iter().fold(Line::default(), |sum, line| Line {
-        end: line.end,
-        votes: sum.votes.and(line.votes),
-        of_script: sum.of_script + line.of_script,
-    })
+fn sum(clauses: &[Clause]) -> Clause {
+    clauses
+        .iter()
+        .fold(Clause::default(), |sum, clause| Clause {
+            end: clause.end,
+            votes: sum.votes.and(clause.votes),
+            of_script: sum.of_script + clause.of_script,
+        })
 }
 
 #[cfg(test)]
@@ -146,6 +153,17 @@ mod tests {
             told("Pt \u{738b}\u{79c0}\u{82f1} was seen today for chest pain.")[0].0,
             Other
         );
+        let text = "The family asked in the lobby: K\u{f6}nnen Sie uns bitte helfen? Then they left the ward.";
+        assert_eq!(
+            told(text),
+            [
+                (Own, "The family asked in the lobby"),
+                (Other, "K\u{f6}nnen Sie uns bitte helfen"),
+                (Own, "Then they left the ward"),
+            ]
+        );
+        // A field of its own.
+        assert_eq!(told("Telefon: 0221 5558123")[0].0, Other);
         let units = "5 \u{3bc}g of TNF-\u{3b1} and IFN-\u{3b3} was given to the patient";
         assert_eq!(told(units)[0].0, Own);
         let text = "Please translate this letter for me:\nDie Patientin wurde am Montag entlassen.\nBefund: unauff\u{e4}llig";

@@ -84,6 +84,11 @@ impl Gap {
         self.0 == Self::SPACE
     }
 
+    /// Whether a sentence or what somebody says may begin here.
+    pub fn begins_clause(self) -> bool {
+        self.is_line() || self.0 & Self::SPACE != 0 && self.has(b".?!:\"") || self.has(b"\"")
+    }
+
     /// Whether a word or a cell begins here, and no part of a name of a program.
     pub fn is_wide(self) -> bool {
         self.0 & Self::SPACE != 0 || self.is_line() || self.has(b"\"'\t,;|")

@@ -37,6 +37,17 @@ impl Votes {
         }
     }
 
+    /// What more words say, however few.
+    pub const fn leaning(self) -> Option<Language> {
+        if self.other > self.own {
+            Some(Language::Other)
+        } else if self.own > self.other {
+            Some(Language::Own)
+        } else {
+            None
+        }
+    }
+
     /// What most words say, if there are enough.
     pub const fn language(self) -> Option<Language> {
         let (most, least, language) = if self.other > self.own {
