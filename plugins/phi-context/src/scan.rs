@@ -43,14 +43,8 @@ pub fn scan(text: &str, segments: &[Segment], findings: &mut Vec<Finding>) {
         read(text, segment, &mut tokens);
         let stretches = language::tell(&mut tokens);
         // What stands alone has no words around it to be judged by.
-        let is_other = stretches
-            .iter()
-            .any(|part| part.language == Language::Other);
-        let says = |token: &&Token| {
-            token.is_of_the_language() || is_other && token.tongue.language.is_some()
-        };
-        let least = if is_other { 1 } else { LEAST_WORDS };
-        if tokens.iter().filter(says).count() < least {
+        let says = |token: &&Token| token.is_of_the_language() || token.tongue.is_of_script;
+        if tokens.iter().filter(says).count() < LEAST_WORDS {
             continue;
         }
         let bounds = segment.start as usize..segment.end as usize;
