@@ -43,7 +43,7 @@ train:
 	cargo run --release --locked --manifest-path plugins/Cargo.toml -p context-trainer -- \
 		train own plugins/context-trainer/texts plugins/phi-context/own.bin
 	cargo run --release --locked --manifest-path plugins/Cargo.toml -p context-trainer -- \
-		train other plugins/context-trainer/texts plugins/context-trainer/next plugins/phi-context/other.bin
+		train other plugins/context-trainer/texts plugins/phi-context/other.bin
 
 # Random input against every decoder, many times over.
 fuzz: setup

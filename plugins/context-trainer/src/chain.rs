@@ -30,9 +30,9 @@ impl Weights {
     }
 
     /// One round; gives the mean loss of a token.
-    pub fn learn(&mut self, examples: &[Example], random: &mut Random) -> f64 {
+    pub fn learn(&mut self, examples: &[Example], order: &[usize], random: &mut Random) -> f64 {
         let (mut loss, mut tokens) = (0.0, 0);
-        for example in examples {
+        for example in order.iter().filter_map(|at| examples.get(*at)) {
             loss += self.step(&example.thinned(random));
             tokens += example.tags.len();
         }
@@ -199,22 +199,48 @@ impl Weights {
         all.iter().map(|size| *size > least).collect()
     }
 
-    /// Adds the share of each weight of `other`.
-    pub fn add(&mut self, other: &Self, share: f32) {
-        let rows = self.features.iter_mut().chain(&mut self.pairs);
-        for (row, other) in rows.zip(other.features.iter().chain(&other.pairs)) {
-            for (weight, other) in row.iter_mut().zip(other) {
-                *weight += other * share;
+    fn rows(&self) -> impl Iterator<Item = &Row> {
+        self.features.iter().chain(&self.pairs)
+    }
+}
+
+/// What several chains weigh together. In whole numbers, so that it is the same in whatever order they come.
+pub struct Sums {
+    rows: Vec<[i64; TAGS]>,
+    chains: u16,
+}
+
+impl Sums {
+    const ONE: f32 = 1_048_576.0;
+
+    pub fn new(features: usize) -> Self {
+        Self {
+            rows: vec![[0; TAGS]; features + TAGS],
+            chains: 0,
+        }
+    }
+
+    #[allow(clippy::cast_possible_truncation, reason = "weights are small")]
+    pub fn add(&mut self, weights: &Weights) {
+        self.chains += 1;
+        for (sums, row) in self.rows.iter_mut().zip(weights.rows()) {
+            for (sum, weight) in sums.iter_mut().zip(row) {
+                *sum += (weight * Self::ONE).round() as i64;
             }
         }
     }
 
-    pub fn keep(&mut self, kept: &[bool]) {
-        for (row, kept) in self.features.iter_mut().zip(kept) {
-            if !kept {
-                *row = [0.0; TAGS];
-            }
+    /// The mean of the chains.
+    #[allow(clippy::cast_precision_loss, reason = "weights are small")]
+    pub fn mean(&self) -> Weights {
+        let features = self.rows.len() - TAGS;
+        let mut mean = Weights::new(features);
+        let one = Self::ONE * f32::from(self.chains.max(1));
+        let rows = mean.features.iter_mut().chain(&mut mean.pairs);
+        for (row, sums) in rows.zip(&self.rows) {
+            *row = sums.map(|sum| sum as f32 / one);
         }
+        mean
     }
 }
 

@@ -15,7 +15,10 @@ mod text;
 mod vary;
 
 use std::error::Error;
+use std::num::NonZero;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use phi_context::model::{Model, Other, Own};
 use phi_lexicon::language::Language;
@@ -27,10 +30,10 @@ const VARIED_CODE: usize = 1;
 /// How often one is that is in no language of the model.
 const VARIED_BESIDE: usize = 2;
 /// Trainings, each from nothing; the model is their mean.
-const TRAININGS: u16 = 9;
-/// Rounds over all examples: with every feature, and with those that are kept.
+const TRAININGS: u64 = 24;
+/// Rounds of a training over all examples: before it is part of the mean, and behind each of which it is.
 const ROUNDS: usize = 3;
-const LAST_ROUNDS: u16 = 3;
+const LAST_ROUNDS: usize = 3;
 /// Of the slots of a table, those that are filled: some stay free, or there is no way to give each its own.
 const KEPT: (usize, usize) = (15, 16);
 /// Of the texts that are held out, one in so many.
@@ -83,6 +86,44 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 }
 
+/// The mean of the trainings, of which as many go on at once as there are cores. What the order of the examples does to the
+/// weights cancels out over some rounds and trainings.
+fn mean(examples: &[example::Example], features: usize) -> chain::Weights {
+    let next = AtomicU64::new(0);
+    let mean = Mutex::new(chain::Sums::new(features));
+    let work = || {
+        loop {
+            let training = next.fetch_add(1, Ordering::Relaxed);
+            if training >= TRAININGS {
+                break;
+            }
+            let mut weights = chain::Weights::new(features);
+            let mut random = Random::new(training + 1);
+            let mut order = order(examples);
+            for round in 0..ROUNDS + LAST_ROUNDS {
+                random.shuffle(&mut order);
+                let loss = weights.learn(examples, &order, &mut random);
+                eprintln!("training {training}, round {round}: {loss:.4}");
+                if round >= ROUNDS {
+                    let mut mean = mean.lock().unwrap_or_else(PoisonError::into_inner);
+                    mean.add(&weights);
+                }
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, NonZero::get) {
+            scope.spawn(work);
+        }
+    });
+    let mean = mean.into_inner().unwrap_or_else(PoisonError::into_inner);
+    mean.mean()
+}
+
+fn order(examples: &[example::Example]) -> Vec<usize> {
+    (0..examples.len()).collect()
+}
+
 fn plain(texts: Vec<text::Text>) -> Vec<text::Text> {
     let texts = texts.into_iter();
     texts.map(text::Text::with_plain_digits).collect()
@@ -123,35 +164,23 @@ fn train(texts: &[text::Text], language: Language, file: &Path) -> Result<(), Bo
         examples.len(),
         alphabet.len()
     );
-    // What the order of the examples does to the weights cancels out over some rounds and trainings.
-    let mut mean = chain::Weights::new(alphabet.len());
-    let mut kept = None;
-    for training in 0..TRAININGS {
-        let mut weights = chain::Weights::new(alphabet.len());
-        for round in 0..ROUNDS {
-            random.shuffle(&mut examples);
-            let loss = weights.learn(&examples, &mut random);
-            eprintln!("training {training}, round {round}: {loss:.4}");
-        }
-        let kept = kept.get_or_insert_with(|| weights.largest(slots / KEPT.1 * KEPT.0));
-        weights.keep(kept);
-        if training == 0 {
-            for example in &mut examples {
-                example.keep(kept);
-            }
-        }
-        for round in 0..LAST_ROUNDS {
-            random.shuffle(&mut examples);
-            let loss = weights.learn(&examples, &mut random);
-            eprintln!("training {training}, last round {round}: {loss:.4}");
-            mean.add(&weights, 1.0 / f32::from(TRAININGS * LAST_ROUNDS));
-        }
+    let features = alphabet.len();
+    let mut first = chain::Weights::new(features);
+    let mut random = Random::new(0);
+    let mut order = order(&examples);
+    for round in 0..ROUNDS {
+        random.shuffle(&mut order);
+        let loss = first.learn(&examples, &order, &mut random);
+        eprintln!("which features, round {round}: {loss:.4}");
     }
-    let kept = kept.unwrap_or_default();
+    let kept = first.largest(slots / KEPT.1 * KEPT.0);
+    drop(first);
+    examples.iter_mut().for_each(|example| example.keep(&kept));
+    let mean = mean(&examples, features);
     eprintln!("{} features", kept.iter().filter(|kept| **kept).count());
     let table = match language {
-        Language::Own => table::write::<Own>(&mean, &alphabet, &kept)?,
-        Language::Other => table::write::<Other>(&mean, &alphabet, &kept)?,
+        Language::Own => table::write::<Own>(language, &mean, &alphabet, &kept)?,
+        Language::Other => table::write::<Other>(language, &mean, &alphabet, &kept)?,
     };
     std::fs::write(file, table)?;
     Ok(())

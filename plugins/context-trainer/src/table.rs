@@ -4,15 +4,49 @@ use std::collections::HashMap;
 use std::error::Error;
 
 use phi_context::model::{GROUPS, MARK, Model, STEP, group, mark, slot};
-use phi_context::tag::{NOTHING, TAGS, may_follow};
+use phi_context::tag::{NOTHING, SORTS, TAGS, first, may_follow};
+use phi_lexicon::language::Language;
 
 use crate::chain::Weights;
 use crate::example::Key;
 
-/// How much less likely it is made that a token is nothing: what is missed costs more than what is hidden for nothing.
-const CAUTION: f32 = 1.4;
+/// What is missed costs more than what is hidden for nothing.
+struct Caution {
+    /// How much less likely it is made that a token is nothing.
+    nothing: f32,
+    /// How much likelier it is made that a value begins, for each of `SORTS`.
+    begins: [f32; SORTS.len()],
+}
+
+impl Caution {
+    const fn of(language: Language) -> Self {
+        match language {
+            Language::Own => Self {
+                nothing: 1.7,
+                begins: [-0.4, 0.4, 0.0, 0.4, -0.5, 0.0, 0.0],
+            },
+            Language::Other => Self {
+                nothing: 1.4,
+                begins: [0.0; SORTS.len()],
+            },
+        }
+    }
+
+    /// What it adds to the weight of a tag behind any other.
+    fn of_tag(&self, tag: usize) -> f32 {
+        if tag == NOTHING {
+            return -self.nothing;
+        }
+        let begins = self.begins.iter().enumerate();
+        begins
+            .filter(|(sort, _)| first(*sort) == tag)
+            .map(|(_, caution)| *caution)
+            .sum()
+    }
+}
 
 pub fn write<M: Model>(
+    language: Language,
     weights: &Weights,
     alphabet: &HashMap<Key, u32>,
     kept: &[bool],
@@ -23,11 +57,11 @@ pub fn write<M: Model>(
         room.ok_or("beyond the table")?.copy_from_slice(bytes);
         Ok(())
     };
+    let caution = Caution::of(language);
     for (before, row) in weights.pairs.iter().enumerate() {
         for (tag, weight) in row.iter().enumerate() {
-            let caution = if tag == NOTHING { CAUTION } else { 0.0 };
             let factor = if may_follow(before, tag) {
-                (weight - caution).exp()
+                (weight + caution.of_tag(tag)).exp()
             } else {
                 0.0
             };

@@ -31,7 +31,7 @@ static OWN: Aligned<[u8; Own::BYTES]> = Aligned(*include_bytes!("../own.bin"));
 static OTHER: Aligned<[u8; Other::BYTES]> = Aligned(*include_bytes!("../other.bin"));
 
 impl Model for Own {
-    const SLOTS: usize = 368_000;
+    const SLOTS: usize = 448_000;
     const TABLE: &'static [u8] = &OWN.0;
 }
 

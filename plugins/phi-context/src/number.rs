@@ -2,7 +2,7 @@
 
 use phi_text::color;
 
-use crate::token::Token;
+use crate::token::{Token, shape};
 
 /// Whether a value is numbers of base sixteen (`0x1F, 0x2A`), a color (`fill="#848400"`), or taken from coordinates:
 /// `c2.1-4.7,4.9-8.7,8.5-12.1`.
@@ -19,6 +19,7 @@ pub fn is_of_code(text: &str, tokens: &[Token]) -> bool {
         || behind.starts_with(',');
     is_listed && tokens.iter().all(|token| is_word_of_memory(word(token)))
         || tokens.len() == 1 && color::is_one(text.as_bytes(), first.start, first.end)
+        || is_decimal(tokens) && is_factor(before)
         || tokens.iter().all(|token| letters(word(token)) < 2)
             && is_coordinate(text, first.start, last.end)
         || tokens
@@ -36,6 +37,22 @@ fn is_word_of_memory(word: &str) -> bool {
 
 fn letters(word: &str) -> usize {
     word.chars().filter(|letter| letter.is_alphabetic()).count()
+}
+
+/// Whether a value is one number with a point: `1.012`.
+fn is_decimal(tokens: &[Token]) -> bool {
+    let is_number = |token: &Token| token.shape >= shape::YEAR;
+    matches!(tokens, [whole, part] if is_number(whole) && is_number(part) && part.gap.is_only('.'))
+}
+
+/// Whether what stands behind `before` is multiplied with it: `0.9938**age * (…`.
+fn is_factor(before: &str) -> bool {
+    let head = before.trim_end_matches([' ', '(']);
+    let product = head.trim_end_matches('*');
+    product.len() < head.len()
+        && product
+            .trim_end_matches(' ')
+            .ends_with(|sign: char| sign.is_alphanumeric() || sign == ')')
 }
 
 /// What paths of SVG are made of: commands, numbers, and signs between them.
@@ -145,7 +162,12 @@ mod tests {
             "<path d=\"M8 24c2 0 4-1 4-4v10h9v7z\"/>",
             "4v10h9v7z"
         ));
+        assert!(is_of_code(
+            "max(scr / k, 1)**-1.2 * (1.012 if female",
+            "1.012"
+        ));
         for (text, value) in [
+            ("* seen today\n* 12.345 is the chart", "12.345"),
             ("<id value=\"4471223 0\"/>", "4471223"),
             ("chart #840084", "840084"),
             ("the letters are 0x49 0x64 0x61", "0x49 0x64 0x61"),

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use phi_text::fields;
 use phi_text::label::Labels;
 
+use crate::abroad;
 use crate::kind::{ADDRESS, Finding, LOCATION, NAME, ORGANIZATION, PERHAPS_LOCATION};
 use crate::place::is_city_value;
 use crate::vocabulary::{FIELDS, Field};
@@ -140,7 +141,10 @@ pub fn find_value(text: &str, label: &[u8], start: usize, end: usize, findings: 
         None if is_coded_person(label, value) => Field::Coded,
         None => match owned(label) {
             Some(field) => field,
-            None => return,
+            None => {
+                findings.extend(abroad::find_value(text, label, start, end));
+                return;
+            }
         },
     };
     let said = &*unquoted(value);
@@ -387,7 +391,7 @@ fn is_long_name(value: &str) -> bool {
 }
 
 /// What stands in small letters between the words of a name.
-const PARTICLES: [&str; 24] = [
+pub const PARTICLES: [&str; 24] = [
     "de", "la", "las", "los", "del", "y", "e", "i", "da", "das", "do", "dos", "di", "della", "van",
     "von", "der", "den", "el", "al", "bin", "bint", "ibn", "ben",
 ];

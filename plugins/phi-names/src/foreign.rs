@@ -8,7 +8,7 @@ use crate::kind::Finding;
 /// Bytes of a line that are looked at on either side.
 const REACH: usize = 240;
 /// Words that stand before names, of which they are none.
-const TITLES: [&str; 62] = [
+pub const TITLES: [&str; 62] = [
     "frau",
     "herr",
     "herrn",

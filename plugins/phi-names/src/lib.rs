@@ -3,6 +3,7 @@
 //! Words before and behind, lists of names and places, and vetoes decide; nothing is learnt. It knows no numbers but
 //! those of streets and postal codes. No text leaves it, only offsets.
 
+pub mod abroad;
 pub mod code;
 pub mod field;
 pub mod file_name;

@@ -6,7 +6,7 @@ use phi_text::fields;
 use crate::kind::{ADDRESS, Finding, LOCATION, NAME, PERHAPS_LOCATION};
 use crate::sentence::Sentence;
 use crate::token::{self, Shape, Token, Writing};
-use crate::{code, field, file_name, foreign, name, organization, place};
+use crate::{abroad, code, field, file_name, foreign, name, organization, place};
 use phi_lexicon::Hash;
 
 /// Words of names whose further mentions are looked for, in one text: more than the longest text has.
@@ -40,6 +40,7 @@ pub fn scan(text: &str, segments: &[Segment], findings: &mut Vec<Finding>) {
         rules(&sentence(text, &tokens, &read), findings);
         drop_words(text, from, findings);
         field::find(text, start, end, findings);
+        abroad::find(text, start, end, findings);
         file_name::find(text, start, end, findings);
         reads.push(read);
     }

@@ -346,6 +346,11 @@ fn shape(word: &str) -> Shape {
     }
 }
 
+/// What the lists say of a word, or of the parts of a double one.
+pub fn class_of(word: &str) -> Class {
+    class(word, Hash::new().over(word))
+}
+
 /// Of a word, or of the parts of a double one.
 fn class(word: &str, hash: Hash) -> Class {
     let whole = look_up(hash);

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use phi_text::fields;
 
+use crate::abroad;
 use crate::kind::labelled::{self, Strength};
 use crate::kind::{DATE, Finding, age};
 use crate::text::byte;
@@ -42,18 +43,21 @@ pub fn find_value(text: &[u8], label: &[u8], start: usize, end: usize) -> Option
     }
     let (kind, form, strength) = match FIELDS.get(label) {
         Some((kind, form)) => (*kind, *form, strength(label)),
-        None => match TRIGGERS.get(owned(label)?)? {
-            Trigger::Label(kind, form) => (*kind, *form, Strength::Sure),
-            Trigger::Word(kind, form) => (*kind, *form, Strength::Everyday),
-            Trigger::Month
-            | Trigger::Holiday
-            | Trigger::Slash
-            | Trigger::Url
-            | Trigger::Season
-            | Trigger::Ninety
-            | Trigger::Mail
-            | Trigger::Place
-            | Trigger::Home => return None,
+        None => match owned(label).and_then(|label| TRIGGERS.get(label)) {
+            None => return abroad::find_value(text, label, start, end),
+            Some(trigger) => match trigger {
+                Trigger::Label(kind, form) => (*kind, *form, Strength::Sure),
+                Trigger::Word(kind, form) => (*kind, *form, Strength::Everyday),
+                Trigger::Month
+                | Trigger::Holiday
+                | Trigger::Slash
+                | Trigger::Url
+                | Trigger::Season
+                | Trigger::Ninety
+                | Trigger::Mail
+                | Trigger::Place
+                | Trigger::Home => return None,
+            },
         },
     };
     if form == Form::Years {

@@ -71,7 +71,7 @@ pub type NumberFinder = fn(&Numbers<'_>, usize) -> Option<Finding>;
 pub type CodeFinder = fn(&[u8], usize, usize) -> Option<Finding>;
 
 /// The first that finds wins.
-pub const NUMBER_FINDERS: [NumberFinder; 8] = [
+pub const NUMBER_FINDERS: [NumberFinder; 9] = [
     network::find_v4,
     device::find_udi,
     card::find,
@@ -80,6 +80,7 @@ pub const NUMBER_FINDERS: [NumberFinder; 8] = [
     age::find_number,
     phone::find,
     labelled::find_behind,
+    crate::abroad::find_bare,
 ];
 
 /// As [`NUMBER_FINDERS`].

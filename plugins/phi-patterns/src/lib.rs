@@ -4,6 +4,7 @@
 //! It finds candidates by byte class and decides by hand-written rules, check digits and the words around; it knows
 //! no names and no places. No text leaves it, only offsets.
 
+pub mod abroad;
 pub mod apart;
 pub mod field;
 pub mod kind;

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 
 use phi_text::label;
 
+use crate::abroad;
 use crate::kind::{self, CODE_FINDERS, Finding, NUMBER_FINDERS};
 use crate::number::Numbers;
 use crate::text::{byte, byte_before, is_word};
@@ -17,6 +18,7 @@ const AT: u8 = 3;
 const DOT: u8 = 4;
 /// Part of a character beyond ASCII.
 const BEYOND: u8 = 5;
+const COLON: u8 = 6;
 
 const CLASSES: [u8; 256] = {
     let mut classes = [NOTHING; 256];
@@ -33,6 +35,7 @@ const CLASSES: [u8; 256] = {
             match value {
                 b'@' => AT,
                 b'.' => DOT,
+                b':' => COLON,
                 _ => NOTHING,
             }
         };
@@ -52,7 +55,11 @@ pub fn scan(text: &[u8], findings: &mut Vec<Finding>) {
             Some(&AT) => take(kind::email::find(text, at), findings).unwrap_or(at + 1),
             Some(&DOT) => take(kind::url::find_bare(text, at), findings).unwrap_or(at + 1),
             // Letters right behind are no word of their own.
-            Some(&BEYOND) => word_end(text, at),
+            Some(&BEYOND) => beyond(text, at, findings),
+            Some(&COLON) => {
+                abroad::find(text, at, findings);
+                at + 1
+            }
             _ => at + 1,
         };
     }
@@ -153,7 +160,7 @@ fn word(text: &[u8], at: usize, findings: &mut Vec<Finding>) -> usize {
         }
     }
     if behind >= 0x80 {
-        word_end(text, end)
+        beyond(text, end, findings)
     } else {
         end
     }
@@ -246,6 +253,13 @@ fn run_end(text: &[u8], at: usize) -> usize {
         .iter()
         .take_while(|byte| byte.is_ascii_alphanumeric())
         .count()
+}
+
+/// The rest of the word that `at` is inside of, whose letters are beyond ASCII. Gives the place to go on from.
+fn beyond(text: &[u8], at: usize, findings: &mut Vec<Finding>) -> usize {
+    let end = word_end(text, at);
+    abroad::find_wide(text, at, end, findings);
+    end
 }
 
 /// Where the word ends that `at` is inside of.
