@@ -52,6 +52,8 @@ const MAX_GAPS: usize = 8;
 /// Bytes of the longest aside behind a label: `Telefon (privat):`.
 const MAX_ASIDE_BYTES: usize = 24;
 
+/// The parenthesis of Chinese and Japanese that opens.
+const WIDE_OPEN: &[u8] = "\u{ff08}".as_bytes();
 /// The colon of Chinese and Japanese.
 const WIDE_COLON: &[u8] = "\u{ff1a}".as_bytes();
 
@@ -79,8 +81,20 @@ pub fn before_sign(text: &[u8], at: usize) -> Option<(Means, usize)> {
     if matches!(byte(text, end), b':' | b'/') {
         return None;
     }
-    let means = ends(text, label_end(text, at))?;
+    let head = label_end(text, at);
+    let means = ends(text, head).or_else(|| ends(text, before_number_word(text, head)?))?;
     Some((means, value_start(text, end)))
+}
+
+/// Where the label ends before a last word that says that a number follows: `DNI Nº:`. The host writes `Nº` as `No`.
+fn before_number_word(text: &[u8], end: usize) -> Option<usize> {
+    const WORDS: [&[u8]; 5] = [b" no", b" n", b" nr", b" num", " n\u{ba}".as_bytes()];
+    let head = text.get(..end)?;
+    WORDS.iter().find_map(|word| {
+        let start = end.checked_sub(word.len())?;
+        let is_one = head.get(start..)?.eq_ignore_ascii_case(word);
+        is_one.then_some(start)
+    })
 }
 
 /// What the label says that ends before the number at `at`, nothing but a space between: `Telefon 0221 5558123`.
@@ -113,16 +127,20 @@ fn label_end(text: &[u8], at: usize) -> usize {
     if byte_before(text, at).is_ascii_alphanumeric() {
         return at;
     }
-    let mut end = at;
+    let (mut end, mut has_aside) = (at, false);
     while let Some((sign, start)) = letter::before(text, end) {
         let is_between = match char::from_u32(sign) {
-            Some(' ' | '"' | '\'' | '*' | '_' | '.' | '\u{a0}' | '\u{202f}') => true,
-            Some(')' | '\u{ff09}') => {
+            Some(
+                ' ' | '\t' | '"' | '\'' | '*' | '_' | '.' | '`' | '\u{a0}' | '\u{202f}'
+                | '\u{3000}' | '\u{200e}' | '\u{200f}',
+            ) => true,
+            Some(')' | '\u{ff09}') if !has_aside => {
                 let from = end.saturating_sub(MAX_ASIDE_BYTES);
                 let aside = text.get(from..start).unwrap_or_default();
-                match aside.iter().rposition(|byte| matches!(byte, b'(' | 0xef)) {
+                let wide = || aside.windows(3).rposition(|three| three == WIDE_OPEN);
+                match aside.iter().rposition(|byte| *byte == b'(').or_else(wide) {
                     Some(open) => {
-                        end = from + open;
+                        (end, has_aside) = (from + open, true);
                         continue;
                     }
                     None => false,
@@ -153,7 +171,30 @@ fn value_start(text: &[u8], end: usize) -> usize {
         }
         at += sign.len_utf8();
     }
-    at
+    at + number_word_len(text, at)
+}
+
+/// Bytes of a word that says that a number follows, before a number: `Nr. 884213`, `nº 884213`, `#884213`.
+fn number_word_len(text: &[u8], at: usize) -> usize {
+    const WORDS: [&[u8]; 6] = [
+        b"no",
+        b"nr",
+        b"n",
+        b"#",
+        "n\u{ba}".as_bytes(),
+        "n\u{b0}".as_bytes(),
+    ];
+    let rest = text.get(at..).unwrap_or_default();
+    let lens = WORDS.iter().filter_map(|word| {
+        let head = rest.get(..word.len())?;
+        let dot = usize::from(byte(rest, word.len()) == b'.');
+        let space = usize::from(byte(rest, word.len() + dot) == b' ');
+        let len = word.len() + dot + space;
+        let is_apart = dot + space > 0 || !word.is_ascii() || *word == b"#";
+        (head.eq_ignore_ascii_case(word) && is_apart && byte(rest, len).is_ascii_digit())
+            .then_some(len)
+    });
+    lens.max().unwrap_or(0)
 }
 
 /// What the longest label says that ends at `end` and begins a word.
@@ -166,6 +207,12 @@ fn ends(text: &[u8], end: usize) -> Option<Means> {
         let Some((sign, start)) = letter::before(text, at) else {
             break;
         };
+        // The sign of abbreviations in Hebrew, as most type it.
+        if sign == u32::from('"') && is_hebrew_before(text, at + 2) && is_hebrew_before(text, start)
+        {
+            at = start;
+            continue;
+        }
         match letter(sign) {
             Letter::One(one) => {
                 // Where words have no spaces between, each letter may end another one.
@@ -187,6 +234,12 @@ fn ends(text: &[u8], end: usize) -> Option<Means> {
         at = start;
     }
     TABLE.get(hash).or(found)
+}
+
+/// Whether a letter of Hebrew ends before `end`.
+fn is_hebrew_before(text: &[u8], end: usize) -> bool {
+    let letter = (end <= text.len()).then(|| letter::before(text, end));
+    letter.is_some_and(|letter| matches!(letter, Some((0x5d0..=0x5ea, _))))
 }
 
 #[cfg(test)]
@@ -224,6 +277,34 @@ mod tests {
             means("Kontotelefon: 1, Telefon und Haus: 2, Telefon::new"),
             []
         );
+    }
+
+    #[test]
+    fn a_number_may_be_announced() {
+        for text in [
+            "DNI Nº: 12345678",
+            "DNI No: 12345678",
+            "DNI: nº 12345678",
+            "DNI: No. 12345678",
+            "DNI: #12345678",
+        ] {
+            assert_eq!(means(text), [(Means::Citizen, "12345678")], "{text}");
+        }
+        assert_eq!(means("No dossier: 1"), [(Means::Record, "1")]);
+        assert_eq!(means("N° dossier\t: 1"), [(Means::Record, "1")]);
+    }
+
+    #[test]
+    fn hebrew_is_shortened_with_any_quote() {
+        for text in ["ת\"ז: 1", "ת״ז: 1", "ת.ז: 1"] {
+            assert_eq!(means(text), [(Means::Citizen, "1")], "{text}");
+        }
+    }
+
+    #[test]
+    fn asides_cost_no_more_than_they_are_long() {
+        assert_eq!(means(&"():)".repeat(100_000)), []);
+        assert_eq!(means(&"Telefon (a)".repeat(20_000)), []);
     }
 
     #[test]

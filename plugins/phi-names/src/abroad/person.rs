@@ -21,7 +21,12 @@ pub(super) fn find(line: &str, is_sure: bool) -> Option<Range<usize>> {
     let len = if first.is_uppercase() {
         cased(name, is_sure)?
     } else if first.is_lowercase() {
-        return None;
+        let particles = particles_len(name);
+        let name = name.get(particles..).filter(|_| is_sure && particles > 0)?;
+        if !name.starts_with(char::is_uppercase) {
+            return None;
+        }
+        particles + cased(name, is_sure)?
     } else if stands_alone(first) {
         close(name, is_sure)?
     } else {
@@ -29,6 +34,40 @@ pub(super) fn find(line: &str, is_sure: bool) -> Option<Range<usize>> {
     };
     Some(start..start + len)
 }
+
+/// Bytes of the particles that a surname begins with, and of the spaces behind them: `van den Berg`.
+fn particles_len(name: &str) -> usize {
+    let mut len = 0;
+    for _ in 0..3 {
+        let rest = name.get(len..).unwrap_or_default();
+        match rest.split_once(' ') {
+            Some((word, _)) if PARTICLES.contains(&word) || MORE_PARTICLES.contains(&word) => {
+                len += word.len() + 1;
+            }
+            _ => break,
+        }
+    }
+    len
+}
+
+/// Behind a label of names only: elsewhere they are words.
+const MORE_PARTICLES: [&str; 9] = ["zu", "af", "av", "ter", "ten", "'t", "le", "du", "des"];
+
+/// What stands between a name and the one that its bearer was born with, or married into; a dot may follow.
+const BORN: [&str; 12] = [
+    "geb",
+    "geborene",
+    "geborener",
+    "née",
+    "né",
+    "ép",
+    "épouse",
+    "roz",
+    "rozená",
+    "nata",
+    "född",
+    "født",
+];
 
 /// Bytes of titles and of the spaces behind them.
 fn titles_len(line: &str) -> usize {
@@ -69,7 +108,7 @@ fn titles_len(line: &str) -> usize {
 }
 
 /// What the words of a name are.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Words {
     count: usize,
     /// Those that are names and no words.
@@ -93,6 +132,8 @@ impl Words {
 /// Bytes of words with a capital each, and of particles between them.
 fn cased(name: &str, is_sure: bool) -> Option<usize> {
     let (mut at, mut end, mut words, mut commas) = (0, 0, Words::default(), 0);
+    // As it was before the last word.
+    let mut before = None;
     while words.count < MAX_WORDS {
         let rest = name.get(at..)?;
         let len = word_len(rest);
@@ -103,10 +144,13 @@ fn cased(name: &str, is_sure: bool) -> Option<usize> {
             if commas > 0 && !token::class_of(letters).is_name() {
                 break;
             }
+            before = (end > 0).then(|| (end, words.clone()));
             if letters.chars().count() > 1 {
                 words.take(letters);
             }
             end = at + len;
+        } else if BORN.contains(&word) {
+            at += usize::from(rest.get(len..)?.starts_with('.'));
         } else if !PARTICLES.contains(&word) {
             break;
         }
@@ -120,12 +164,25 @@ fn cased(name: &str, is_sure: bool) -> Option<usize> {
             break;
         }
     }
+    // The next label in the line is no part of it: `Nachname: Müller Vorname: Hans`.
+    let is_label = |end: usize| {
+        let rest = name.get(end..).unwrap_or_default();
+        rest.trim_start().starts_with([':', '：'])
+    };
+    let is_followed = is_label(end);
+    if is_followed {
+        (end, words) = before?;
+    }
     let rest = name.get(end..)?;
-    let is_whole = is_end(rest);
+    let is_born = || {
+        let word = rest.trim_start();
+        let len = word_len(word);
+        BORN.contains(&word.get(..len).unwrap_or_default())
+    };
+    let is_whole = is_followed || is_end(rest) || is_born();
     let goes_on = rest.starts_with(|sign: char| sign.is_alphanumeric() || "_@(:".contains(sign));
     let class = words.last;
     let is_word = class.is_word() || class.is_common() || class.is_foreign();
-    let is_label = rest.trim_start().starts_with([':', '：']);
     let fits = match (words.count, is_sure) {
         (0, _) => false,
         (1, true) => is_whole && (class.is_name() || class.is_unknown() && !class.is_foreign()),
@@ -138,7 +195,7 @@ fn cased(name: &str, is_sure: bool) -> Option<usize> {
         }
     };
     let said = name.get(..end)?;
-    (fits && !goes_on && !is_label && !is_nobody(said)).then_some(end)
+    (fits && !goes_on && !is_label(end) && !is_nobody(said)).then_some(end)
 }
 
 /// Bytes of the word that the text begins with.
@@ -160,6 +217,8 @@ fn close(name: &str, is_sure: bool) -> Option<usize> {
     ];
     /// What ends with one is part of a hospital.
     const WARDS: [char; 9] = ['科', '部', '室', '院', '课', '課', '棟', '心', '과'];
+    /// And what ends with one is what somebody has.
+    const ILLNESSES: [char; 9] = ['病', '症', '癌', '炎', '疸', '风', '風', '痛', '염'];
     let is_of = |sign: char| stands_alone(sign) || matches!(sign, 'ー' | '·' | '\u{30fb}');
     let run = |text: &str| text.find(|sign: char| !is_of(sign)).unwrap_or(text.len());
     let first = run(name);
@@ -200,7 +259,9 @@ fn close(name: &str, is_sure: bool) -> Option<usize> {
         .chars()
         .next()
         .is_some_and(|first| FAMILIES.contains(first));
-    let is_word = class.is_foreign() && !class.is_name() || said.ends_with(WARDS);
+    let is_word = class.is_foreign() && !class.is_name()
+        || said.ends_with(WARDS)
+        || said.ends_with(ILLNESSES);
     let fits = (2..=most).contains(&letters)
         && is_end(rest)
         && !is_word
@@ -309,6 +370,14 @@ fn is_nobody(value: &str) -> bool {
         "अज्ञात",
         "未知",
         "必填",
+        "必选",
+        "字段",
+        "字符串",
+        "占位符",
+        "用户名",
+        "测试",
+        "テスト",
+        "谢谢",
         "必須",
         "待定",
         "暂无",

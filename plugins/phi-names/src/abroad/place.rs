@@ -28,6 +28,13 @@ pub(super) fn address(line: &str) -> Option<usize> {
         || first.is_alphabetic() && !first.is_lowercase()
         || STREETS.iter().any(|street| line.starts_with(street));
     let is_code = line.contains(['@', '_']) || line.contains("//") || line.contains("www.");
+    // `0x7ffe1234`, `192.168.1.10 Port 8080`
+    let word = line.split(' ').next().unwrap_or(line);
+    let is_number = word.split('.').count() == 4
+        && word
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let is_code = is_code || is_number || word.starts_with("0x") || word == "Port";
     (letters >= MIN_LETTERS
         && (has_number || is_close && letters > MIN_LETTERS)
         && is_street

@@ -38,6 +38,27 @@ fn names_with_capitals() {
 }
 
 #[test]
+fn names_beside_others() {
+    finds::<Names>(&[
+        (
+            "Nachname: Brzezinski Vorname: Hans",
+            &["NAME:Brzezinski", "NAME:Hans"],
+        ),
+        (
+            "Nom : Dupont Prénom : Claire",
+            &["NAME:Dupont", "NAME:Claire"],
+        ),
+        ("Achternaam: de Vries", &["NAME:de Vries"]),
+        ("Nachname: von Stein", &["NAME:von Stein"]),
+        (
+            "Nachname: Vogelsang geb. Weber",
+            &["NAME:Vogelsang geb. Weber"],
+        ),
+        ("Nom : Dupont née Martin", &["NAME:Dupont née Martin"]),
+    ]);
+}
+
+#[test]
 fn names_without_capitals() {
     finds::<Names>(&[
         ("氏名：山田太郎", &["NAME:山田太郎"]),
@@ -87,6 +108,8 @@ fn what_is_no_value_is_left_alone() {
         "姓名：string",
         "氏名：不明",
         "CAP: 10 items, cap: 20000",
+        "Adresse: 0x7ffe1234, Adresse: 192.168.1.10 Port 8080",
+        "父亲：白血病，母亲：黄疸",
         "Nachname: Pflichtfeld, Nom : champ obligatoire, 姓名：必填",
     ]);
 }

@@ -50,6 +50,9 @@ impl Count {
 /// Where the number ends that begins at `start`.
 pub(super) fn end(text: &[u8], start: usize, means: Means) -> Option<usize> {
     let mut count = Count::default();
+    if matches!(byte(text, start), b'-' | b'.' | b'/') {
+        return None;
+    }
     let first = count.group(text, start);
     // `0x7ffff7d8e740` is a place in memory.
     if first == start || matches!(text.get(start..start + 2), Some(b"0x")) {
@@ -124,8 +127,22 @@ fn is_other(code: &[u8]) -> bool {
         parts += 1;
     }
     let is_year = matches!(code, [b'1', b'9', _, _] | [b'2', b'0', _, _]);
+    // `2020-2024`
+    let is_year_at = |at: usize| {
+        let head = code.get(at..at + 2);
+        matches!(head, Some(b"19" | b"20"))
+    };
+    let is_range = matches!(lengths.get(..parts), Some([4, 4])) && is_year_at(0) && is_year_at(5);
+    // `3.101.1`, but `12.345.678`
+    let digits: usize = lengths.iter().sum();
+    let is_version = code.contains(&b'.')
+        && digits < 7
+        && matches!(lengths.get(..parts), Some([1 | 2, rest @ ..])
+            if rest.len() > 1 && rest.iter().any(|len| *len != 3));
     // `581103/1234` has a day, and more.
     is_year
+        || is_range
+        || is_version
         || matches!(
             lengths.get(..parts),
             Some([1 | 2, 1 | 2, 4] | [4, 1 | 2, 1 | 2])
@@ -138,9 +155,14 @@ fn is_amount(text: &[u8], end: usize) -> bool {
         "eur", "usd", "kr", "zł", "kč", "ft", "lei", "ron", "tl", "€", "$", "₽", "руб", "mg",
     ];
     let rest = text.get(end..).unwrap_or_default();
-    let is_decimal = byte(rest, 0) == b',' && byte(rest, 1).is_ascii_digit();
+    let behind = rest.get(1..).unwrap_or_default().iter();
+    let decimals = behind.take_while(|byte| byte.is_ascii_digit()).count();
+    let is_decimal = byte(rest, 0) == b',' && matches!(decimals, 1 | 2);
     let unit = rest.get(space_len(rest, 0)..).unwrap_or_default();
-    is_decimal || UNITS.iter().any(|known| starts(unit, known.as_bytes()))
+    is_decimal
+        || UNITS
+            .iter()
+            .any(|known| starts(unit, known.as_bytes()) && is_end(unit, known.len()))
 }
 
 fn is_followed_by_a_word(text: &[u8], end: usize) -> bool {

@@ -38,6 +38,15 @@ pub(super) fn find(text: &[u8], start: usize, is_birth: bool) -> Option<(usize, 
             .take(skipped)
             .all(|part| matches!(part.0, Part::Word(_)));
         let len = is_led.then(|| len(behind, is_birth))??;
+        // `data: 10, 20, 30`
+        let is_signed = || {
+            let ends = behind.iter().take(2);
+            ends.map(|(_, _, end)| byte(text, *end))
+                .all(|sign| matches!(sign, b'.' | b'/' | b'-'))
+        };
+        if len == 3 && is_numbers(behind) && !is_birth && !is_signed() {
+            return None;
+        }
         let (_, from, _) = *behind.first()?;
         let (_, _, to) = *behind.get(len - 1)?;
         let to = unit_end(text, to);
@@ -46,8 +55,17 @@ pub(super) fn find(text: &[u8], start: usize, is_birth: bool) -> Option<(usize, 
             [.., (_, word, end)] if *end == from => *word,
             _ => from,
         };
-        is_end(text, to).then_some((from, to))
+        (is_end(text, to) && !is_amount(text, to)).then_some((from, to))
     })
+}
+
+/// Whether the day is three numbers.
+fn is_numbers(parts: &[(Part, usize, usize)]) -> bool {
+    let numbers = parts.iter().take(3);
+    numbers
+        .filter(|part| matches!(part.0, Part::Number(..)))
+        .count()
+        == 3
 }
 
 /// How many parts make a day.
@@ -152,6 +170,15 @@ fn unit_end(text: &[u8], at: usize) -> usize {
         Some(unit @ ('日' | '号' | '일')) => at + unit.len_utf8(),
         _ => at,
     }
+}
+
+/// Whether what ends there is no year but an amount: `2 comprimés 2000 mg`, `3 Bilder 1920 x 1080`.
+fn is_amount(text: &[u8], to: usize) -> bool {
+    const UNITS: [&[u8]; 5] = [b" mg", b" ml", b" g", b" x", b" px"];
+    let rest = text.get(to..).unwrap_or_default();
+    UNITS
+        .iter()
+        .any(|unit| rest.starts_with(unit) && !byte(rest, unit.len()).is_ascii_alphanumeric())
 }
 
 /// Years of all calendars that records have.

@@ -149,6 +149,22 @@ fn ways_to_write_a_field() {
             &["PHONE:0221 5558123", "PHONE:0171 5558124"],
         ),
         ("Fallnummer: 884213 2 Seiten", &["OTHER_ID:884213"]),
+        ("Fallnummer: 884213 Kreislaufkollaps", &["OTHER_ID:884213"]),
+        ("Fallnummer: 2024-3456", &["OTHER_ID:2024-3456"]),
+        ("Nº dossier: 884213", &["MRN:884213"]),
+        ("No dossier: 884213", &["MRN:884213"]),
+        (
+            "Tél : 06 12 34 56 78 / 07 98 76 54 32",
+            &["PHONE:06 12 34 56 78", "PHONE:07 98 76 54 32"],
+        ),
+        (
+            "Tel: 612 34 56 78 - 913 45 67 89",
+            &["PHONE:612 34 56 78", "PHONE:913 45 67 89"],
+        ),
+        (
+            "Teléfono: 612345678 y 913456789",
+            &["PHONE:612345678", "PHONE:913456789"],
+        ),
         (
             "unter Fallnummer 20240087431 führen wir",
             &["OTHER_ID:20240087431"],
@@ -164,7 +180,9 @@ fn what_is_no_value_is_left_alone() {
         "Telefon: 3 Anrufe, Tel.: 08.00-16.00 Uhr",
         "Name: string, Nummer: 3, Datum: heute",
         "Fallnummer: 12 von 40, Fallnummer: 2024",
-        "GSM: 850/900/1800/1900 MHz",
+        "GSM: 850/900/1800/1900 MHz, GSM 900/1800, Kontakt: 2020-2024, contacto: 10.0.0.12",
+        "celular: 1.200.000, N° de série: 2024-2025, NSS: 3.101.1, rc: -1073741510",
+        "data: 10, 20, 30, Date : 2 comprimés 2000 mg, Aufnahme: 3 Bilder 1920 x 1080",
         "Kontonummer: fehlt, Konto: 1500,00 EUR",
         "Datum: 3 Tage, Datum: 2024",
         "Date : 3 fois",

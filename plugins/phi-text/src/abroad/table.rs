@@ -48,6 +48,38 @@ const fn ending_bit(letters: u32) -> usize {
     (letters.wrapping_mul(0x9e37_79b1) >> 17) as usize % ENDING_BITS
 }
 
+/// The end of a label, as far as it is read.
+struct Tail {
+    hash: u64,
+    ending: u32,
+    letters: usize,
+    /// The ending of its last word, once that is read.
+    last_word: u32,
+}
+
+impl Tail {
+    const EMPTY: Self = Self {
+        hash: EMPTY,
+        ending: 0,
+        letters: 0,
+        last_word: 0,
+    };
+
+    const fn end_word(&mut self) {
+        if self.last_word == 0 {
+            self.last_word = self.ending;
+        }
+    }
+}
+
+/// Whether a word begins at `start`.
+const fn begins(labels: &[u8], start: usize) -> bool {
+    match letter::before(labels, start) {
+        None => true,
+        Some((sign, _)) => sign == b',' as u32 || matches!(letter::letter(sign), Letter::Gap),
+    }
+}
+
 pub(super) struct Table {
     hashes: [u32; SLOTS],
     means: [Means; SLOTS],
@@ -73,33 +105,36 @@ impl Table {
                 let labels = labels.as_bytes();
                 let mut end = labels.len();
                 loop {
-                    let mut hash = EMPTY;
-                    let (mut ending, mut letters, mut last_word) = (0, 0, 0);
+                    // With `no` for `n` as well: the host writes `Nº` so.
+                    let (mut one, mut other) = (Tail::EMPTY, Tail::EMPTY);
+                    let mut ends_word = true;
                     // From the end of the label to the comma before it.
                     while let Some((sign, start)) = letter::before(labels, end) {
                         if sign == b',' as u32 {
                             break;
                         }
                         match letter::letter(sign) {
-                            Letter::One(one) => {
-                                hash = mix(hash, one);
-                                table.tails[tail_bit(hash) / 64] |= 1 << (tail_bit(hash) % 64);
-                                if letters < ENDING {
-                                    ending |= (one & 31) << (5 * letters);
+                            Letter::One(letter) => {
+                                if letter == 'n' as u32 && ends_word && begins(labels, start) {
+                                    table.step(&mut other, 'o' as u32);
                                 }
-                                letters += 1;
+                                table.step(&mut one, letter);
+                                table.step(&mut other, letter);
+                                ends_word = false;
                             }
-                            Letter::Gap if last_word == 0 => last_word = ending,
-                            Letter::Gap | Letter::Mark | Letter::Other => {}
+                            Letter::Gap => {
+                                one.end_word();
+                                other.end_word();
+                                ends_word = true;
+                            }
+                            Letter::Mark | Letter::Other => {}
                         }
                         end = start;
                     }
-                    if hash != EMPTY {
-                        let (whole, word) = (ending_bit(ending), ending_bit(last_word));
-                        table.endings[whole / 64] |= 1 << (whole % 64);
-                        table.endings[word / 64] |= 1 << (word % 64);
-                        table.add(hash, means);
-                        count += 1;
+                    if one.hash != EMPTY {
+                        table.end(&one, means);
+                        table.end(&other, means);
+                        count += 1 + (one.hash != other.hash) as usize;
                     }
                     if end == 0 {
                         break;
@@ -112,6 +147,24 @@ impl Table {
         }
         assert!(count * 3 <= SLOTS * 2);
         table
+    }
+
+    /// Goes on with the letter before.
+    const fn step(&mut self, tail: &mut Tail, letter: u32) {
+        tail.hash = mix(tail.hash, letter);
+        if tail.letters < ENDING {
+            tail.ending |= (letter & 31) << (5 * tail.letters);
+        }
+        tail.letters += 1;
+        let bit = tail_bit(tail.hash);
+        self.tails[bit / 64] |= 1 << (bit % 64);
+    }
+
+    const fn end(&mut self, tail: &Tail, means: Means) {
+        let (whole, word) = (ending_bit(tail.ending), ending_bit(tail.last_word));
+        self.endings[whole / 64] |= 1 << (whole % 64);
+        self.endings[word / 64] |= 1 << (word % 64);
+        self.add(tail.hash, means);
     }
 
     const fn add(&mut self, hash: u64, means: Means) {
