@@ -26,24 +26,27 @@ pub fn is_name(text: &str, bounds: &Range<usize>, tokens: &[Token], value: Range
     let (Some(before), Some(behind)) = (text.get(from..first.start), text.get(last.end..to)) else {
         return false;
     };
-    let head = before.rsplit(['\n', '\r']).next().unwrap_or_default();
-    let tail = behind.split(['\n', '\r']).next().unwrap_or_default();
+    // By bytes: a line may be all that is looked at.
+    let is_break = |byte: u8| matches!(byte, b'\n' | b'\r');
+    let line_start = before.bytes().rposition(is_break).map_or(0, |at| at + 1);
+    let line_end = behind.bytes().position(is_break).unwrap_or(behind.len());
+    let head = before.get(line_start..).unwrap_or_default();
+    let tail = behind.get(..line_end).unwrap_or_default();
     let line = text
         .get(first.start - head.len()..last.end + tail.len())
         .unwrap_or_default();
     let is_identifier = is_identifier(text, words);
     let own = Signs::of(line);
-    let place = if own.is_directive {
-        Place::of(head.trim_start().trim_start_matches('#'), tail)
-    } else {
-        Place::of(head, tail)
+    let place = || {
+        if own.is_directive {
+            Place::of(head.trim_start().trim_start_matches('#'), tail)
+        } else {
+            Place::of(head, tail)
+        }
     };
     // In a span of code of a text that may be about anything.
-    if place == Place::Span {
+    if head.contains('`') && place() == Place::Span {
         return is_identifier;
-    }
-    if own.told == 0 && place == Place::Code && !is_identifier {
-        return false;
     }
     let is_telling = |line: &&str| !line.trim().is_empty() && !is_comment(line);
     let before = before.strip_suffix(head).unwrap_or_default();
@@ -61,12 +64,14 @@ pub fn is_name(text: &str, bounds: &Range<usize>, tokens: &[Token], value: Range
         sure += usize::from(line.is_sure);
     }
     let is_source = told >= ENOUGH && sure >= ENOUGH_SURE || own.is_directive;
-    is_source
-        && match place {
-            Place::Code => is_of_program(text, tokens, value),
-            Place::String => is_identifier || is_one_word(head, tail, words),
-            Place::Comment | Place::Span => is_identifier,
-        }
+    // Asked for last: it reads all of the line.
+    match is_source.then(place) {
+        None => false,
+        Some(Place::Code) if own.told == 0 && !is_identifier => false,
+        Some(Place::Code) => is_of_program(text, tokens, value),
+        Some(Place::String) => is_identifier || is_one_word(head, tail, words),
+        Some(Place::Comment | Place::Span) => is_identifier,
+    }
 }
 
 /// Whether a value that stands in code, outside of strings and comments, belongs to it. Text stands there too, over
