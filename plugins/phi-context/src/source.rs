@@ -428,6 +428,21 @@ struct Signs {
     is_directive: bool,
 }
 
+/// The signs of ASCII that a line has, one bit each: most lines have none of an operator, and to search for one costs more.
+struct Present(u128);
+
+impl Present {
+    fn of(line: &str) -> Self {
+        let bit = |byte: u8| 1_u128.checked_shl(byte.into()).unwrap_or(0);
+        Self(line.bytes().fold(0, |present, byte| present | bit(byte)))
+    }
+
+    fn may_have(&self, sign: &str) -> bool {
+        sign.bytes()
+            .all(|byte| !byte.is_ascii() || self.0 >> byte & 1 == 1)
+    }
+}
+
 impl Signs {
     fn of(line: &str) -> Self {
         /// Bytes that are looked at.
@@ -436,6 +451,7 @@ impl Signs {
         let line = line
             .get(..line.floor_char_boundary(MOST))
             .unwrap_or_default();
+        let present = Present::of(line);
         if is_directive(line) {
             return Self {
                 told: ENOUGH,
@@ -449,7 +465,7 @@ impl Signs {
                 && !line.ends_with(['{', ';', '('])
                 && line.len() > 3
             || line.starts_with(|first: char| first.is_ascii_digit())
-            || line.contains("]: ")
+            || present.may_have("]: ") && line.contains("]: ")
         {
             return Self::default();
         }
@@ -465,7 +481,7 @@ impl Signs {
         let has = |operators: &[&str]| {
             operators
                 .iter()
-                .filter(|sign| line.contains(**sign))
+                .filter(|sign| present.may_have(sign) && line.contains(**sign))
                 .count()
         };
         let sure_operators = has(&SURE_OPERATORS);
