@@ -8,6 +8,7 @@ use core::ops::Range;
 use crate::feature::Sequence;
 use crate::language::{self, Stretch};
 use crate::model::{Chain, Other, Own, Row};
+use crate::source::Lines;
 use crate::tag::{NOTHING, SORTS, Sort, first, inside};
 use crate::token::{self, Token, shape};
 use crate::{age, catalog, code, date, number, public, source};
@@ -112,6 +113,7 @@ fn judge(
 ) {
     let sequence = Sequence::new(tokens);
     chains.begin();
+    let lines = Lines::default();
     for stretch in stretches {
         let mut from = stretch.range.start;
         while from < stretch.range.end {
@@ -122,6 +124,7 @@ fn judge(
                 bounds,
                 language: stretch.language,
                 tokens: tokens.get(from..to).unwrap_or_default(),
+                lines: &lines,
             };
             part.collect(rows, findings);
             from = to;
@@ -154,6 +157,7 @@ struct Part<'t> {
     bounds: &'t Range<usize>,
     language: Language,
     tokens: &'t [Token],
+    lines: &'t Lines,
 }
 
 impl Part<'_> {
@@ -287,7 +291,7 @@ impl Part<'_> {
             sort => crate::kind_of(*sort),
         };
         if !is_written_in_numbers(of)
-            && source::is_name(text, self.bounds, tokens, value.core.clone())
+            && source::is_name(text, self.bounds, tokens, value.core.clone(), self.lines)
         {
             return None;
         }
@@ -561,6 +565,7 @@ mod tests {
             bounds: &(0..text.len()),
             language: Language::Own,
             tokens: &tokens,
+            lines: &Lines::default(),
         };
         part.collect(&rows, &mut findings);
         findings

@@ -2,6 +2,7 @@
 //! Rules see persons, dates and numbers in code as they see them anywhere; what the model alone takes for PHI is a
 //! guess there, and kept only where somebody speaks: in comments and strings.
 
+use core::cell::Cell;
 use core::ops::Range;
 
 use crate::token::{Token, shape};
@@ -16,7 +17,13 @@ const ENOUGH_SURE: usize = 2;
 
 /// Whether the value that `tokens[value]` are is a name in source code, and not what somebody says there. `bounds` are
 /// those of the segment that it is in.
-pub fn is_name(text: &str, bounds: &Range<usize>, tokens: &[Token], value: Range<usize>) -> bool {
+pub fn is_name(
+    text: &str,
+    bounds: &Range<usize>,
+    tokens: &[Token],
+    value: Range<usize>,
+    lines: &Lines,
+) -> bool {
     let words = tokens.get(value.clone()).unwrap_or_default();
     let (Some(first), Some(last)) = (words.first(), words.last()) else {
         return false;
@@ -36,7 +43,7 @@ pub fn is_name(text: &str, bounds: &Range<usize>, tokens: &[Token], value: Range
         .get(first.start - head.len()..last.end + tail.len())
         .unwrap_or_default();
     let is_identifier = is_identifier(text, words);
-    let own = Signs::of(line);
+    let own = lines.signs(line);
     let place = || {
         if own.is_directive {
             Place::of(head.trim_start().trim_start_matches('#'), tail)
@@ -57,7 +64,7 @@ pub fn is_name(text: &str, bounds: &Range<usize>, tokens: &[Token], value: Range
         .filter(is_telling)
         .take(LINES)
         .chain(behind.lines().filter(is_telling).take(LINES))
-        .map(Signs::of);
+        .map(|line| lines.signs(line));
     let (mut told, mut sure) = (own.told, usize::from(own.is_sure));
     for line in around {
         told += line.told;
@@ -428,6 +435,36 @@ struct Signs {
     is_directive: bool,
 }
 
+/// What the last lines look like: those around one finding are around the next one too.
+#[derive(Default)]
+pub struct Lines {
+    /// By where a line begins in memory and how long it is; the oldest one is at `next`.
+    known: Cell<[(usize, usize, Signs); KNOWN_LINES]>,
+    next: Cell<usize>,
+}
+
+/// Those around one finding, and as many that come next.
+const KNOWN_LINES: usize = 16;
+
+impl Lines {
+    fn signs(&self, line: &str) -> Signs {
+        let (start, len) = (line.as_ptr().addr(), line.len());
+        let mut known = self.known.get();
+        let is_line = |known: &&(usize, usize, Signs)| (known.0, known.1) == (start, len);
+        if let Some((_, _, signs)) = known.iter().find(is_line) {
+            return *signs;
+        }
+        let signs = Signs::of(line);
+        let next = self.next.get();
+        if let Some(oldest) = known.get_mut(next) {
+            *oldest = (start, len, signs);
+        }
+        self.known.set(known);
+        self.next.set((next + 1) % KNOWN_LINES);
+        signs
+    }
+}
+
 /// The signs of ASCII that a line has, one bit each: most lines have none of an operator, and to search for one costs more.
 struct Present(u128);
 
@@ -577,7 +614,8 @@ mod tests {
             .skip(first)
             .take_while(|token| token.end <= start + value.len())
             .count();
-        is_name(text, &(0..text.len()), &tokens, first..first + count)
+        let value = first..first + count;
+        is_name(text, &(0..text.len()), &tokens, value, &Lines::default())
     }
 
     const CODE: &str = "static void ring_push(struct ring *rg, item_t it) {\n    \
