@@ -4,8 +4,8 @@ use phi_text::color;
 
 use crate::token::{Token, shape};
 
-/// Whether a value is numbers of base sixteen (`0x1F, 0x2A`), a color (`fill="#848400"`), or taken from coordinates:
-/// `c2.1-4.7,4.9-8.7,8.5-12.1`.
+/// Whether a value is numbers of base sixteen (`0x1F, 0x2A`), a color (`fill="#848400"`), a factor (`* 1.012`), or taken
+/// from coordinates: `c2.1-4.7,4.9-8.7,8.5-12.1`.
 pub fn is_of_code(text: &str, tokens: &[Token]) -> bool {
     let (Some(first), Some(last)) = (tokens.first(), tokens.last()) else {
         return false;

@@ -8,7 +8,7 @@ use crate::abroad;
 use crate::kind::labelled::{self, Strength};
 use crate::kind::{DATE, Finding, age};
 use crate::text::byte;
-use crate::trigger::{FIELDS, Form, TRIGGERS, Trigger};
+use crate::trigger::{FIELDS, Form, TRIGGERS};
 
 /// Appends the findings in the fields of `text`.
 pub fn find(text: &[u8], findings: &mut Vec<Finding>) {
@@ -45,19 +45,14 @@ pub fn find_value(text: &[u8], label: &[u8], start: usize, end: usize) -> Option
         Some((kind, form)) => (*kind, *form, strength(label)),
         None => match owned(label).and_then(|label| TRIGGERS.get(label)) {
             None => return abroad::find_value(text, label, start, end),
-            Some(trigger) => match trigger {
-                Trigger::Label(kind, form) => (*kind, *form, Strength::Sure),
-                Trigger::Word(kind, form) => (*kind, *form, Strength::Everyday),
-                Trigger::Month
-                | Trigger::Holiday
-                | Trigger::Slash
-                | Trigger::Url
-                | Trigger::Season
-                | Trigger::Ninety
-                | Trigger::Mail
-                | Trigger::Place
-                | Trigger::Home => return None,
-            },
+            Some(trigger) => {
+                let (kind, form, is_word_of_every_day) = trigger.code()?;
+                let strength = match is_word_of_every_day {
+                    true => Strength::Everyday,
+                    false => Strength::Sure,
+                };
+                (kind, form, strength)
+            }
         },
     };
     if form == Form::Years {

@@ -33,6 +33,25 @@ pub enum Trigger {
     Home,
 }
 
+impl Trigger {
+    /// Kind and form of the code that a label is of, and whether the label is a word of every day too.
+    pub const fn code(self) -> Option<(usize, Form, bool)> {
+        match self {
+            Self::Label(kind, form) => Some((kind, form, false)),
+            Self::Word(kind, form) => Some((kind, form, true)),
+            Self::Month
+            | Self::Holiday
+            | Self::Season
+            | Self::Slash
+            | Self::Url
+            | Self::Ninety
+            | Self::Mail
+            | Self::Place
+            | Self::Home => None,
+        }
+    }
+}
+
 /// What the code behind a label looks like.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Form {

@@ -38,19 +38,7 @@ const BEHIND_SCORE: u16 = 750;
 
 /// The code behind the label that begins at `at` and ends at `label_end`.
 pub fn find(text: &[u8], at: usize, label_end: usize, trigger: Trigger) -> Option<Finding> {
-    let (kind, form, is_word_of_every_day) = match trigger {
-        Trigger::Label(kind, form) => (kind, form, false),
-        Trigger::Word(kind, form) => (kind, form, true),
-        Trigger::Month
-        | Trigger::Holiday
-        | Trigger::Slash
-        | Trigger::Url
-        | Trigger::Season
-        | Trigger::Ninety
-        | Trigger::Mail
-        | Trigger::Place
-        | Trigger::Home => return None,
-    };
+    let (kind, form, is_word_of_every_day) = trigger.code()?;
     // `70 mg/dL` is a measure.
     let head = byte_before(text, at);
     if head == b'@' || head == b'/' && is_word_of_every_day {
