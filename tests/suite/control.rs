@@ -37,7 +37,7 @@ async fn call(world: &World, key: &str, method: &str, path: &str, body: Value) -
 }
 
 /// What a call that must succeed gives as `data`.
-async fn data(world: &World, key: &str, method: &str, path: &str, body: Value) -> Value {
+pub(crate) async fn data(world: &World, key: &str, method: &str, path: &str, body: Value) -> Value {
     let answer = call(world, key, method, path, body).await;
     assert!((200..=201).contains(&answer.status), "{}", answer.text());
     let envelope = answer.json();

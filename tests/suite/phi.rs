@@ -3,6 +3,7 @@
 mod block;
 mod canary;
 mod detector;
+mod earlier;
 mod json;
 mod lists;
 mod long;

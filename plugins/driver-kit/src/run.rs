@@ -128,9 +128,8 @@ impl<E: Exchange> State<E> {
             .map_or("", |header| header.value.as_str())
             .to_ascii_lowercase();
         if !(200..300).contains(&status) {
-            let wait = find(RETRY_AFTER_MS).or_else(|| find(RETRY_AFTER));
-            self.retry_after_ms =
-                wait.and_then(|header| retry_after_ms(&header.name, &header.value));
+            let wait = |name| retry_after_ms(name, &find(name)?.value);
+            self.retry_after_ms = wait(RETRY_AFTER_MS).or_else(|| wait(RETRY_AFTER));
             if !content_type.starts_with("application/json") {
                 return Err(E::refusal(status, None, self.retry_after_ms));
             }
@@ -181,14 +180,20 @@ fn slice(data: &[u8], start: u32, end: u32) -> Result<&[u8], DriverError> {
         .ok_or_else(|| plain(ErrorKind::Internal, Some("frame_range")))
 }
 
-/// Milliseconds to wait. The host, which has a clock, shows dates as seconds.
+/// Milliseconds to wait, which some say in parts. The host, which has a clock, shows dates as seconds.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "no number below zero, and one too large is the largest"
+)]
 fn retry_after_ms(name: &str, value: &str) -> Option<u64> {
-    let number: u64 = value.trim().parse().ok()?;
-    if name.eq_ignore_ascii_case(RETRY_AFTER) {
-        number.checked_mul(1_000)
+    let number: f64 = value.trim().parse().ok()?;
+    let milliseconds = if name == RETRY_AFTER {
+        number * 1_000.0
     } else {
-        Some(number)
-    }
+        number
+    };
+    (milliseconds >= 0.0 && milliseconds.is_finite()).then_some(milliseconds.ceil() as u64)
 }
 
 #[cfg(test)]
@@ -198,8 +203,11 @@ mod tests {
     #[test]
     fn retry_after_is_seconds_or_milliseconds() {
         assert_eq!(retry_after_ms(RETRY_AFTER, " 3 "), Some(3_000));
-        assert_eq!(retry_after_ms("Retry-After", "3"), Some(3_000));
+        assert_eq!(retry_after_ms(RETRY_AFTER, "2.5"), Some(2_500));
         assert_eq!(retry_after_ms(RETRY_AFTER_MS, "250"), Some(250));
+        assert_eq!(retry_after_ms(RETRY_AFTER_MS, "1500.5"), Some(1_501));
+        assert_eq!(retry_after_ms(RETRY_AFTER_MS, "-1"), None);
+        assert_eq!(retry_after_ms(RETRY_AFTER_MS, "nan"), None);
         assert_eq!(retry_after_ms(RETRY_AFTER, "soon"), None);
     }
 }

@@ -1,5 +1,6 @@
 //! The canonical request as a Messages request.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use driver_kit::fault::{invalid, unsupported};
@@ -270,8 +271,15 @@ fn thinking(
 }
 
 /// Beside thinking, kind A takes neither a forced tool nor sampling of one's own. Where the caller asks for both, the
-/// request is refused; thinking that the catalogue alone adds is left out.
+/// request is refused; thinking that the catalogue alone adds is left out. So is what was asked for in the middle of
+/// calls that came without any, or that nobody brought back: kind A refuses the results of such calls, and they have
+/// been run already.
 fn settle_thinking(chat: &ChatRequest, request: &mut wire::Request<'_>) -> Result<(), DriverError> {
+    if request.thinking.as_ref().is_some_and(needs_thinking_before)
+        && answers_calls_without_thinking(&request.messages)
+    {
+        request.thinking = None;
+    }
     let thinks = request.thinking.as_ref().is_some_and(thinks);
     let Some(param) = barred_by_thinking(request).filter(|_| thinks) else {
         return Ok(());
@@ -286,13 +294,37 @@ fn settle_thinking(chat: &ChatRequest, request: &mut wire::Request<'_>) -> Resul
 }
 
 fn thinks(thinking: &wire::Thinking<'_>) -> bool {
+    kind_of(thinking).is_none_or(|kind| kind != "disabled")
+}
+
+/// Thinking with a budget goes on only from calls that had some; what adapts itself begins anywhere.
+fn needs_thinking_before(thinking: &wire::Thinking<'_>) -> bool {
+    kind_of(thinking).is_some_and(|kind| kind == "enabled")
+}
+
+fn kind_of<'t>(thinking: &'t wire::Thinking<'_>) -> Option<Cow<'t, str>> {
     match thinking {
-        wire::Thinking::Budget { .. } => true,
+        wire::Thinking::Budget { kind, .. } => Some(Cow::Borrowed(kind)),
         wire::Thinking::Whole(whole) => {
             let said = serde_json::from_str::<wire::ThinkingKind<'_>>(whole.get());
-            !said.is_ok_and(|said| said.kind == "disabled")
+            said.ok().map(|said| said.kind)
         }
     }
+}
+
+/// Whether the last turn answers calls whose own turn does not begin with thinking.
+fn answers_calls_without_thinking(turns: &[wire::Turn<'_>]) -> bool {
+    let [.., calls, answers] = turns else {
+        return false;
+    };
+    let is_answer = |block: &wire::Block<'_>| matches!(block.body, wire::Body::ToolResult { .. });
+    let begins = calls.content.first().map(|block| &block.body);
+    answers.role == USER
+        && answers.content.iter().any(is_answer)
+        && !matches!(
+            begins,
+            Some(wire::Body::Thinking { .. } | wire::Body::RedactedThinking { .. })
+        )
 }
 
 /// The first parameter that cannot stand beside thinking. A choice is named by its type: that is what forces a tool.
@@ -382,7 +414,9 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::bindings::gateway::provider::types::{ErrorKind, Message, Part, Role};
+    use crate::bindings::gateway::provider::types::{
+        ErrorKind, Message, Part, Reasoning, Role, ToolCall, ToolResult,
+    };
 
     fn chat() -> ChatRequest {
         let part = Part {
@@ -515,6 +549,69 @@ mod tests {
             let expected = json!({"type": "enabled", "budget_tokens": 2_000});
             assert_eq!(built(&request), Ok(expected));
         }
+    }
+
+    /// A request with results of a call whose turn holds these parts.
+    fn answering(parts: Vec<PartBody>) -> ChatRequest {
+        let turn = |role, bodies: Vec<PartBody>| Message {
+            role,
+            content: bodies
+                .into_iter()
+                .map(|body| Part {
+                    body,
+                    cache_mark: None,
+                    ext: Vec::new(),
+                })
+                .collect(),
+            name: None,
+            ext: Vec::new(),
+        };
+        let result = PartBody::ToolResult(ToolResult {
+            call_id: "a".to_owned(),
+            is_error: false,
+            content: Vec::new(),
+        });
+        let mut request = chat();
+        request.messages.push(turn(Role::Assistant, parts));
+        request.messages.push(turn(Role::User, vec![result]));
+        request
+    }
+
+    #[test]
+    fn calls_that_came_without_thinking_go_on_without() {
+        let call = || {
+            PartBody::ToolCall(ToolCall {
+                id: "a".to_owned(),
+                name: "one".to_owned(),
+                arguments: b"{}".to_vec(),
+            })
+        };
+        let thought = |signature: Option<&str>| {
+            PartBody::Reasoning(Reasoning {
+                text: "hm".to_owned(),
+                signature: signature.map(str::to_owned),
+            })
+        };
+        let enabled = json!({"type": "enabled", "budget_tokens": 2_000});
+        let adaptive = json!({"type": "adaptive"});
+        let asked = |mut request: ChatRequest, thinking: Option<&Value>| {
+            match thinking {
+                Some(thinking) => request.ext.push(said(ASKED_THINKING, thinking)),
+                None => request.reasoning_tokens = Some(2_000),
+            }
+            assert_eq!(built(&request), counted(&request));
+            built(&request)
+        };
+        for thinking in [None, Some(&enabled)] {
+            for lost in [vec![call()], vec![thought(None), call()]] {
+                assert_eq!(asked(answering(lost), thinking), Ok(Value::Null));
+            }
+            let kept = answering(vec![thought(Some("s")), call()]);
+            assert_eq!(asked(kept, thinking), Ok(enabled.clone()));
+        }
+        // Which says by itself when to think.
+        let bare = answering(vec![call()]);
+        assert_eq!(asked(bare, Some(&adaptive)), Ok(adaptive));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use svc_core::secret::Mode;
 use svc_pipeline::inference::{Circuit, Summary, WINDOW};
 use svc_pipeline::moment;
-use svc_pipeline::policy::models::{Model, ModelRoute, ProviderKind};
+use svc_pipeline::policy::models::{Model, ModelRoute, ProviderKind, kind_of};
 use svc_pipeline::provider::Provider;
 use svc_plugin::PluginVersion;
 
@@ -156,15 +156,6 @@ fn ways<'m>(models: &'m [Model], provider: &str) -> Vec<(&'m Model, &'m ModelRou
     ways.into_iter()
         .map(|(_, model, route)| (model, route))
         .collect()
-}
-
-/// The wire format that a driver speaks, told by a model that it is the first to serve.
-fn kind_of(models: &[Model], driver: &str) -> Option<ProviderKind> {
-    let is_first = |model: &&Model| {
-        let first = model.routes.first();
-        first.is_some_and(|route| route.driver == driver)
-    };
-    models.iter().find(is_first).map(|model| model.kind)
 }
 
 /// Begins the ids of drivers by custom; the rest is their name.

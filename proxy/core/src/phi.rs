@@ -33,7 +33,7 @@ pub use lists::{
     Allowed, DIGEST_BYTES, ListEntry, ListKey, ListedValue, Listing, MAX_LISTED_BYTES,
     MIN_LISTED_CHARS, Mentions, Unlistable, ValueLists,
 };
-pub use map::{BadMap, PlaceholderMap, Speaker};
+pub use map::{BadMap, Contradicted, Kept, PlaceholderMap, Speaker};
 pub use merge::{CERTAIN, Candidate, Finding, Weight, merge};
 pub use narrow::{NARROWER_KINDS, narrower};
 pub use normal::is_unseen;

@@ -11,7 +11,7 @@ pub mod results;
 
 pub use cases::failures;
 pub(crate) use quoted::{UNREAD, quoted};
-pub(crate) use reasoning::Thoughts;
+pub(crate) use reasoning::{FOREIGN_THINKING, Sealing, Thoughts};
 pub(crate) use reply::{Outlet, ReplyGuard};
 
 use std::ops::Range;
@@ -305,7 +305,8 @@ impl From<Fault> for Refused {
     }
 }
 
-/// Reads a chat, refuses what must be refused and rewrites the rest in place.
+/// Reads a chat, refuses what must be refused and rewrites the rest in place. `restores`: the caller gets values in the
+/// place of placeholders.
 ///
 /// # Errors
 /// `PHI_IN_TOOL_SCHEMA`, `PHI_BLOCKED`, or 503 when the guard itself fails.
@@ -315,6 +316,7 @@ pub async fn guard(
     policy: &PhiPolicy,
     mode: PhiMode,
     mut placeholders: PlaceholderMap,
+    restores: bool,
 ) -> Result<Scan, Refused> {
     let scan = TextScan::of(chat).recalling(&placeholders);
     let mut readers = detectors.readers();
@@ -348,7 +350,7 @@ pub async fn guard(
     if let Some(fault) = phi::refusal::in_address(chat, &scan, &findings) {
         return Err(refused(fault));
     }
-    let counts = phi::redact(chat, &scan, &findings, &mut placeholders)
+    let counts = phi::redact(chat, &scan, &findings, &mut placeholders, restores)
         .map_err(|error| Fault::internal(format_args!("PHI Guard: {error}")))?;
     phi::may_hold_placeholders(chat, &placeholders);
     // The provider is next.

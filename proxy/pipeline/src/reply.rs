@@ -20,7 +20,7 @@ use crate::handler::Opening;
 use crate::inference::EventSource;
 use crate::moment;
 use crate::phi::{Outlet, ReplyGuard};
-use crate::policy::models::Model;
+use crate::policy::models::{Model, kind_of};
 use crate::response::{Body, ByteStream, Heartbeat, Response};
 use crate::trail::Finished;
 
@@ -76,12 +76,16 @@ impl Reply {
     }
 
     /// A route has answered.
-    fn answered(&mut self, exchange: &Exchange, source: &EventSource) {
+    fn answered(&mut self, exchange: &mut Exchange, source: &EventSource) {
         let driver = source.driver();
         let models = &exchange.policy.catalogue.models;
         let model = exchange.facts.model.and_then(|index| models.get(index));
         let first = model.and_then(Model::first_driver);
-        self.guard.given_by(driver, first == Some(driver));
+        let is_first = first == Some(driver);
+        self.guard.given_by(driver, is_first);
+        if !is_first && let Some(kind) = kind_of(models, driver) {
+            exchange.trail.answered_by(kind);
+        }
         self.driver = Some(Arc::clone(driver));
     }
 
@@ -155,7 +159,7 @@ impl Reply {
         mut source: EventSource,
         mut events: Vec<ChatEvent>,
     ) -> Response {
-        self.answered(&exchange, &source);
+        self.answered(&mut exchange, &source);
         let mut shown_reply = builder(exchange.surface);
         let mut shown = Vec::new();
         while self.finish.is_none() {
@@ -287,12 +291,12 @@ pub(crate) struct ReplyStream {
 impl ReplyStream {
     /// A stream whose provider has begun.
     pub(crate) fn running(
-        exchange: Exchange,
+        mut exchange: Exchange,
         mut reply: Reply,
         source: EventSource,
         events: Vec<ChatEvent>,
     ) -> Self {
-        reply.answered(&exchange, &source);
+        reply.answered(&mut exchange, &source);
         Self {
             exchange,
             reply,
@@ -377,7 +381,7 @@ impl ReplyStream {
                 Phase::Said | Phase::Failing(_) | Phase::Over => return Ok(false),
                 Phase::Opening(opening) => {
                     let (source, events) = opening.await?;
-                    self.reply.answered(&self.exchange, &source);
+                    self.reply.answered(&mut self.exchange, &source);
                     self.phase = Phase::Running(Box::new(source));
                     self.events = events;
                 }

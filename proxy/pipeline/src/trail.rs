@@ -266,6 +266,13 @@ impl Trail {
         });
     }
 
+    /// A provider of this kind has answered, whatever the catalogue says of the model: it may be a fallback.
+    pub(crate) fn answered_by(&mut self, kind: ProviderKind) {
+        if let Some(model) = &mut self.record.model {
+            model.kind = kind;
+        }
+    }
+
     pub(crate) fn reserves(&mut self, reservation: Reservation) {
         self.record.reservation = Some(reservation);
     }

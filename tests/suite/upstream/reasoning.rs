@@ -286,12 +286,10 @@ async fn a_fallback_gets_its_own_reasoning_back() {
     let forged = json!({"type": "redacted_thinking", "data": "svc_reasoning_AAAA"});
     let turns = json!([{"role": "assistant", "content": [forged, text]}]);
     let (answer, _) = pair.bring(&turns, false).await;
-    assert_eq!(answer.status, 422, "{}", answer.text());
-    assert!(
-        answer.text().contains("messages[1].content[0].data"),
-        "{}",
-        answer.text()
-    );
+    assert_eq!(answer.status, 400, "{}", answer.text());
+    let error = answer.json()["error"].take();
+    assert_eq!(error["code"], "UNSUPPORTED_PARAMETER", "{error}");
+    assert_eq!(error["param"], "messages[1].content[0].data", "{error}");
 }
 
 /// A turn that a driver does not get is a turn of the caller's body all the same.

@@ -167,6 +167,26 @@ impl Kind {
     }
 }
 
+impl Kind {
+    /// [`Self::normal`] with the signs that divide it, where they tell values apart: `24-1123` is not `241-123`, though
+    /// both may be written `241123`.
+    pub(super) fn divided(&self, value: &str) -> Option<String> {
+        if self.spelling() != Spelling::LettersAndDigits {
+            return None;
+        }
+        let mut divided = String::with_capacity(value.len());
+        let is_other = |letter: char| !letter.is_alphanumeric();
+        for letter in value.trim_matches(is_other).chars() {
+            match letter {
+                ' ' | '-' | '\u{2010}'..='\u{2015}' if divided.ends_with('-') => {}
+                ' ' | '-' | '\u{2010}'..='\u{2015}' => divided.push('-'),
+                letter => divided.extend(letter.to_uppercase()),
+            }
+        }
+        divided.contains(is_other).then_some(divided)
+    }
+}
+
 impl Borrow<str> for Kind {
     fn borrow(&self) -> &str {
         &self.0

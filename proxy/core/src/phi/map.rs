@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Map, Value, json};
 
-use super::kind::Kind;
+use super::kind::{ENTITY_KINDS, Kind};
 use super::token;
 
 /// Who brought a value into the conversation.
@@ -32,8 +32,8 @@ impl Speaker {
     const fn reach(self) -> u8 {
         match self {
             Self::Operator | Self::Model => 0,
-            Self::Program | Self::Calls => 1,
-            Self::Caller => 2,
+            Self::Program | Self::Calls => IN_CALLS,
+            Self::Caller => IN_TEXT,
         }
     }
 
@@ -57,6 +57,10 @@ impl Speaker {
     }
 }
 
+/// The reach of what is restored in the arguments of calls, and in text too.
+pub(super) const IN_CALLS: u8 = 1;
+pub(super) const IN_TEXT: u8 = 2;
+
 /// The field of a stored value that tools get.
 const FOR_TOOLS: &str = "tools";
 
@@ -69,9 +73,68 @@ pub struct PlaceholderMap {
 #[derive(Clone, Default, PartialEq)]
 struct Ledger {
     entries: BTreeMap<u32, Entry>,
-    /// Numbers by normalised value.
-    numbers: HashMap<String, u32>,
+    numbers: Numbers,
     last: u32,
+}
+
+/// Numbers by the forms in which spellings of their values are equal.
+#[derive(Clone, Default, PartialEq)]
+struct Numbers(HashMap<String, u32>);
+
+impl Numbers {
+    /// The number of a value: of its own form, or of one that is written without the signs that divide it.
+    fn find(&self, kind: &Kind, value: &str) -> Option<u32> {
+        let normal = kind.normal(value);
+        let found = match kind.divided(value) {
+            Some(divided) => self.0.get(&divided).or_else(|| self.0.get(&normal)),
+            None => {
+                let whole = self.0.get(&normal);
+                whole.or_else(|| self.0.get(&Self::undivided(&normal)))
+            }
+        };
+        found.copied()
+    }
+
+    /// What knows a number keeps it.
+    fn insert(&mut self, kind: &Kind, value: &str, number: u32) {
+        let normal = kind.normal(value);
+        match kind.divided(value) {
+            Some(divided) => {
+                self.0.entry(Self::undivided(&normal)).or_insert(number);
+                self.0.entry(divided).or_insert(number);
+            }
+            None => {
+                self.0.entry(normal).or_insert(number);
+            }
+        }
+    }
+
+    /// Where a value is found that is written without signs, and was first written with some.
+    fn undivided(normal: &str) -> String {
+        format!("~{normal}")
+    }
+}
+
+/// Placeholders that earlier replies show to a caller who gets values in their place, each with the least reach that a
+/// value would have had to have to be restored there: no such value is meant.
+#[derive(Default)]
+pub(super) struct Shown(HashMap<(Kind, u32), u8>);
+
+impl Shown {
+    pub(super) fn add(&mut self, kind: &Kind, number: u32, reach: u8) {
+        let least = self.0.entry((kind.clone(), number)).or_insert(reach);
+        *least = reach.min(*least);
+    }
+
+    /// Whether a number is none for a new value of somebody.
+    fn bars(&self, kind: &Kind, number: u32, speaker: Speaker) -> bool {
+        // Most requests show none.
+        !self.0.is_empty()
+            && self
+                .0
+                .get(&(kind.clone(), number))
+                .is_some_and(|reach| speaker.reach() >= *reach)
+    }
 }
 
 #[derive(Clone, PartialEq)]
@@ -85,6 +148,22 @@ enum Entry {
     /// Somebody wrote this placeholder who had it not from us; the number belongs to their text.
     Literal,
 }
+
+/// A placeholder of an earlier reply, and what it stood for. Holds PHI.
+#[derive(Clone, PartialEq)]
+pub struct Kept {
+    pub kind: String,
+    pub number: u32,
+    /// As it was first written.
+    pub original: String,
+    /// What it reads as, where that differs.
+    pub reads: Option<String>,
+}
+
+/// What a placeholder of an earlier reply stood for is something else by now.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("a placeholder of an earlier reply stands for another value now")]
+pub struct Contradicted;
 
 /// A stored map that cannot be read. Says where, never what.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
@@ -113,21 +192,32 @@ impl PlaceholderMap {
         original: &str,
         speaker: Speaker,
     ) -> u32 {
-        let normal = kind.normal(reads);
+        self.issue_beside(&Shown::default(), kind, reads, original, speaker)
+    }
+
+    /// As [`Self::issue`], where earlier replies show placeholders.
+    pub(super) fn issue_beside(
+        &mut self,
+        shown: &Shown,
+        kind: &Kind,
+        reads: &str,
+        original: &str,
+        speaker: Speaker,
+    ) -> u32 {
         // What tools got may be taken for another kind when the history brings it back, or with what is beside it.
-        let is_of_calls = speaker == Speaker::Calls && !self.has(kind, &normal);
+        let is_of_calls = speaker == Speaker::Calls && !self.has(kind, reads);
         let speaker = if is_of_calls && self.may_be_of_program(original) {
             Speaker::Program
         } else {
             speaker
         };
         let ledger = self.kinds.entry(kind.clone()).or_default();
-        if let Some(number) = ledger.numbers.get(&normal) {
+        if let Some(number) = ledger.numbers.find(kind, reads) {
             if let Some(Entry::Value {
                 original: first_written,
                 reads: first_reads,
                 speaker: first,
-            }) = ledger.entries.get_mut(number)
+            }) = ledger.entries.get_mut(&number)
                 && speaker.reach() > first.reach()
             {
                 original.clone_into(first_written);
@@ -137,18 +227,18 @@ impl PlaceholderMap {
                     speaker => speaker,
                 };
             }
-            return *number;
+            return number;
         }
         let speaker = match speaker {
             Speaker::Calls => Speaker::Caller,
             speaker => speaker,
         };
         let mut number = ledger.last.saturating_add(1);
-        while ledger.entries.contains_key(&number) {
+        while ledger.entries.contains_key(&number) || shown.bars(kind, number, speaker) {
             number = number.saturating_add(1);
         }
         ledger.last = number;
-        ledger.numbers.insert(normal, number);
+        ledger.numbers.insert(kind, reads, number);
         let entry = Entry::Value {
             original: original.to_owned(),
             reads: (reads != original).then(|| reads.to_owned()),
@@ -158,9 +248,9 @@ impl PlaceholderMap {
         number
     }
 
-    fn has(&self, kind: &Kind, normal: &str) -> bool {
+    fn has(&self, kind: &Kind, reads: &str) -> bool {
         let ledger = self.kinds.get(kind);
-        ledger.is_some_and(|ledger| ledger.numbers.contains_key(normal))
+        ledger.is_some_and(|ledger| ledger.numbers.find(kind, reads).is_some())
     }
 
     /// Whether a text holds what only the caller's program has said; where that is too much to look for, it may.
@@ -186,6 +276,63 @@ impl PlaceholderMap {
     pub(super) fn reserve(&mut self, kind: &Kind, number: u32) {
         let ledger = self.kinds.entry(kind.clone()).or_default();
         ledger.entries.entry(number).or_insert(Entry::Literal);
+    }
+
+    /// What the placeholders of a text stand for.
+    pub fn kept(&self, text: &str) -> Vec<Kept> {
+        let mut kept = Vec::new();
+        for token in token::tokens(text, |kind| self.knows_kind(kind)) {
+            let ledger = self.kinds.get(&token.kind);
+            let entry = ledger.and_then(|ledger| ledger.entries.get(&token.number));
+            if let Some(Entry::Value {
+                original, reads, ..
+            }) = entry
+            {
+                let of_text = Kept {
+                    kind: token.kind.as_str().to_owned(),
+                    number: token.number,
+                    original: original.clone(),
+                    reads: reads.clone(),
+                };
+                if !kept.contains(&of_text) {
+                    kept.push(of_text);
+                }
+            }
+        }
+        kept
+    }
+
+    /// Takes back what the placeholders of an earlier reply stood for, before any are issued: that text goes to the
+    /// provider again as it was. A value that the caller shows in its place is the caller's, others are restored only if
+    /// the caller says them. What stood for nothing never will.
+    ///
+    /// # Errors
+    /// [`Contradicted`].
+    pub fn take_back(
+        &mut self,
+        text: &str,
+        kept: &[Kept],
+        is_shown: impl Fn(&str) -> bool,
+    ) -> Result<(), Contradicted> {
+        for of_text in kept {
+            let speaker = if is_shown(&of_text.original) {
+                Speaker::Caller
+            } else {
+                Speaker::Model
+            };
+            let kind = Kind::canonical(&of_text.kind);
+            self.kinds
+                .entry(kind.clone())
+                .or_default()
+                .take_back(&kind, of_text, speaker)?;
+        }
+        let is_known = |kind: &str| {
+            self.knows_kind(kind) || ENTITY_KINDS.iter().any(|known| known.name == kind)
+        };
+        for token in token::tokens(text, is_known) {
+            self.reserve(&token.kind, token.number);
+        }
+        Ok(())
     }
 
     /// Whether a number was issued or reserved.
@@ -289,6 +436,34 @@ impl PlaceholderMap {
 }
 
 impl Ledger {
+    fn take_back(
+        &mut self,
+        kind: &Kind,
+        kept: &Kept,
+        speaker: Speaker,
+    ) -> Result<(), Contradicted> {
+        let reads = kept.reads.as_ref().unwrap_or(&kept.original);
+        let known = self.numbers.find(kind, reads);
+        match (known, self.entries.get_mut(&kept.number)) {
+            (Some(known), Some(Entry::Value { speaker: first, .. })) if known == kept.number => {
+                if speaker.reach() > first.reach() {
+                    *first = speaker;
+                }
+            }
+            (None, None) => {
+                let entry = Entry::Value {
+                    original: kept.original.clone(),
+                    reads: kept.reads.clone(),
+                    speaker,
+                };
+                self.entries.insert(kept.number, entry);
+                self.numbers.insert(kind, reads, kept.number);
+            }
+            _ => return Err(Contradicted),
+        }
+        Ok(())
+    }
+
     fn read(&mut self, kind: &Kind, stored: &Value) -> Result<(), BadMap> {
         let number = stored
             .get("n")
@@ -304,8 +479,8 @@ impl Ledger {
                     Some(Value::String(reads)) => Some(reads.clone()),
                     Some(_) => return Err(BadMap::Layout),
                 };
-                let normal = kind.normal(reads.as_ref().unwrap_or(original));
-                self.numbers.entry(normal).or_insert(number);
+                self.numbers
+                    .insert(kind, reads.as_ref().unwrap_or(original), number);
                 self.last = self.last.max(number);
                 Entry::Value {
                     original: original.clone(),

@@ -13,7 +13,7 @@ use std::vec::IntoIter;
 use super::Origin;
 use super::counts::Counts;
 use super::kind::{ENTITY_KINDS, Kind};
-use super::map::{PlaceholderMap, Speaker};
+use super::map::{IN_CALLS, IN_TEXT, PlaceholderMap, Shown, Speaker};
 use super::merge::Finding;
 use super::restore::json::{is_of_number, unescape};
 use super::restore::prose::Prose;
@@ -31,7 +31,7 @@ pub struct Shifted {
 }
 
 /// Replaces `findings` of `scan` in `chat`, and counts what was replaced. Numbers are given in the order of
-/// first appearance.
+/// first appearance. `restores`: the caller gets values in the place of placeholders.
 ///
 /// # Errors
 /// [`Shifted`] when `chat` is not what `scan` read, or `findings` are not of it.
@@ -40,14 +40,18 @@ pub fn redact(
     scan: &TextScan,
     findings: &[Finding],
     map: &mut PlaceholderMap,
+    restores: bool,
 ) -> Result<Counts, Shifted> {
     if let Some(finding) = findings.iter().find(|finding| !scan.holds(finding)) {
         let segment = finding.segment;
         return Err(Shifted { segment });
     }
-    let tokens = look_alikes(scan, findings, map);
+    let (tokens, shown) = look_alikes(scan, findings, map);
     let findings = token::divide(scan, findings, &tokens);
     let mut along = Along::new(scan);
+    if restores {
+        along.shown = shown;
+    }
     if chat.has_house_prompt {
         along.prompter = Speaker::Operator;
     }
@@ -59,9 +63,13 @@ pub fn redact(
 }
 
 /// Finds what looks like a placeholder, and reserves the numbers that text of others uses. A placeholder
-/// that the assistant wrote earlier may be one of ours that comes back (restoring is off): those are left to
-/// the order of appearance.
-fn look_alikes(scan: &TextScan, findings: &[Finding], map: &mut PlaceholderMap) -> Vec<Token> {
+/// that the assistant wrote earlier may be one of ours that comes back, where it was not restored: those are left to
+/// the order of appearance, for values that are not.
+fn look_alikes(
+    scan: &TextScan,
+    findings: &[Finding],
+    map: &mut PlaceholderMap,
+) -> (Vec<Token>, Shown) {
     let found: HashSet<&str> = findings
         .iter()
         .map(|finding| finding.kind.as_str())
@@ -77,6 +85,7 @@ fn look_alikes(scan: &TextScan, findings: &[Finding], map: &mut PlaceholderMap) 
         map.reserve(kind, *number);
     }
     let mut said_before: HashSet<(Kind, u32)> = HashSet::new();
+    let mut shown = Shown::default();
     tokens.retain(|token| {
         let Token {
             range,
@@ -86,19 +95,21 @@ fn look_alikes(scan: &TextScan, findings: &[Finding], map: &mut PlaceholderMap) 
         if map.holds(kind.as_str(), *number) {
             return true;
         }
-        let by_assistant = matches!(
-            segment_of(scan, range.start).map(|segment| segment.origin),
-            Some(Origin::AssistantText | Origin::ToolArguments)
-        );
+        let reach = match segment_of(scan, range.start).map(|segment| segment.origin) {
+            Some(Origin::AssistantText) => Some(IN_TEXT),
+            Some(Origin::ToolArguments) => Some(IN_CALLS),
+            _ => None,
+        };
         let disguise = *number > token::MAX_LITERAL_NUMBER;
-        if by_assistant && !disguise {
+        if let Some(reach) = reach.filter(|_| !disguise) {
+            shown.add(kind, *number, reach);
             said_before.insert((kind.clone(), *number));
         } else if disguise || !said_before.contains(&(kind.clone(), *number)) {
             map.reserve(kind, *number);
         }
         !disguise
     });
-    tokens
+    (tokens, shown)
 }
 
 /// Look-alikes in disguise, of others than the assistant. They are no placeholders here, but a model may write
@@ -183,7 +194,13 @@ fn replacement(along: &mut Along<'_>, finding: &Finding, map: &mut PlaceholderMa
     let is_number = is_text
         && may_be_number(scan.segment_text(finding.segment)?, segment, &range)
         && along.at(finding)?.is_bare_json();
-    let number = map.issue(&finding.kind, scan.identity(finding), &written, speaker);
+    let number = map.issue_beside(
+        &along.shown,
+        &finding.kind,
+        scan.identity(finding),
+        &written,
+        speaker,
+    );
     let placeholder = match segment.form {
         Form::Identifier => token::bare(&finding.kind, number),
         Form::Text | Form::Key | Form::Number | Form::Address | Form::Pseudonym => {
@@ -287,6 +304,7 @@ struct Along<'s> {
     scan: &'s TextScan,
     /// Whose words a system prompt is.
     prompter: Speaker,
+    shown: Shown,
     /// Of which segment something was read, and up to which byte of the buffer.
     segment: usize,
     read: usize,
@@ -298,6 +316,7 @@ impl<'s> Along<'s> {
         Self {
             scan,
             prompter: Speaker::Program,
+            shown: Shown::default(),
             segment: 0,
             read: 0,
             reader: Prose::default(),
@@ -357,11 +376,23 @@ mod tests {
         let scan = TextScan::of(&mut chat);
         for range in [5..400, 400..404, 5..8] {
             let findings = [finding(0, range)];
-            let redacted = redact(&mut chat, &scan, &findings, &mut PlaceholderMap::default());
+            let redacted = redact(
+                &mut chat,
+                &scan,
+                &findings,
+                &mut PlaceholderMap::default(),
+                false,
+            );
             assert_eq!(redacted, Err(Shifted { segment: 0 }));
         }
         let known = [finding(7, 0..4)];
-        let redacted = redact(&mut chat, &scan, &known, &mut PlaceholderMap::default());
+        let redacted = redact(
+            &mut chat,
+            &scan,
+            &known,
+            &mut PlaceholderMap::default(),
+            false,
+        );
         assert_eq!(redacted, Err(Shifted { segment: 7 }));
     }
 }

@@ -202,13 +202,24 @@ pub(super) fn said_form(kind: &Kind, value: &str) -> String {
     }
 }
 
-/// Whether a value is a word too short to be looked for everywhere: the caller has said it where it stands letter for
-/// letter. Numbers that short stand in texts for something else, and so do ages, however long they are.
+/// Whether a value is a word too short to be looked for everywhere, or a short number with a sign in it (`8/10`): the
+/// caller has said it where it stands letter for letter. Plain numbers that short stand in texts for something else, and
+/// so do ages, however long they are.
 pub(super) fn is_short(kind: &Kind, value: &str) -> bool {
     let chars = weight(value);
     kind.sweep_min_chars().is_some_and(|least| chars < least)
-        && value.contains(char::is_alphabetic)
-        && chars >= SHORT_MIN_CHARS
+        && (value.contains(char::is_alphabetic) && chars >= SHORT_MIN_CHARS
+            || is_divided_number(value))
+}
+
+/// `8/10`, `3-4`.
+fn is_divided_number(value: &str) -> bool {
+    value
+        .split_once(['/', '-', '.'])
+        .is_some_and(|(first, rest)| {
+            let is_digit = |letter: char| letter.is_ascii_digit();
+            first.ends_with(is_digit) && rest.starts_with(is_digit)
+        })
 }
 
 fn swept(
@@ -301,6 +312,10 @@ impl Known {
             match number(kind, value) {
                 Some(normal) => {
                     digits.entry(normal).or_insert_with(|| kind.clone());
+                    // Beside another number its digits are none of their own.
+                    if is_rare(value) && value.bytes().any(|byte| !byte.is_ascii_digit()) {
+                        written.push((kind, value));
+                    }
                 }
                 None => written.push((kind, value)),
             }
@@ -397,8 +412,12 @@ impl Known {
                     .digits
                     .get(digits)
                     .or_else(|| self.digits.get(national(digits)));
+                let stands = || {
+                    stands_alone(text, start, group.1)
+                        || is_rare(digits) && is_between_others(text, start, group.1)
+                };
                 if let Some(kind) = kind
-                    && stands_alone(text, start, group.1)
+                    && stands()
                     && !(tools == Tools::AreLeft && is_limit(digits) && in_tools(scan, start))
                 {
                     claims.extend(mentions(scan, start..group.1, kind));
@@ -525,7 +544,7 @@ fn mentions(scan: &TextScan, reads: Range<usize>, kind: &Kind) -> impl Iterator<
 fn is_mention(scan: &TextScan, value: &str, at: Range<usize>, tools: Tools) -> bool {
     let (text, _) = scan.reading();
     let Range { start, end } = at;
-    if !stands_alone(text, start, end) {
+    if !(stands_alone(text, start, end) || is_rare(value) && is_between_others(text, start, end)) {
         return false;
     }
     if value.contains(|c: char| !c.is_alphabetic()) {
@@ -578,6 +597,44 @@ fn stands_alone(text: &str, start: usize, end: usize) -> bool {
     };
     !goes_on(before.chars().next_back(), value.chars().next())
         && !goes_on(after.chars().next(), value.chars().next_back())
+}
+
+/// Letters and digits of a value that stands by chance in no text.
+const RARE_CHARS: usize = 6;
+
+/// Whether a value is nobody else's, so that it is meant also where a model has put it right beside something:
+/// `chart[MRN_1]` comes back as `chart4471223`. A number of enough digits, or words that begin with capitals.
+fn is_rare(value: &str) -> bool {
+    let digits = value.bytes().filter(u8::is_ascii_digit).count();
+    let mut words = value.split_whitespace();
+    let is_named = |word: &str| word.starts_with(char::is_uppercase) && word.len() > 1;
+    digits >= RARE_CHARS
+        || weight(value) >= RARE_CHARS && words.clone().count() > 1 && words.all(is_named)
+}
+
+/// Whether what stands right beside an occurrence is of another sort: a letter beside a digit, a capital behind a small
+/// letter. Digits beside digits are other numbers, but for those with signs in them, which no longer one has.
+fn is_between_others(text: &str, start: usize, end: usize) -> bool {
+    let (before, rest) = text.split_at_checked(start).unwrap_or_default();
+    let (value, after) = rest.split_at_checked(end - start).unwrap_or_default();
+    let is_divided = value
+        .bytes()
+        .filter(|byte| !byte.is_ascii_alphanumeric())
+        .count()
+        > 1;
+    let ends_between = |left: Option<char>, right: Option<char>| match (left, right) {
+        (Some(left), Some(right)) if left.is_alphanumeric() && right.is_alphanumeric() => {
+            let are_numeric = (left.is_numeric(), right.is_numeric());
+            match are_numeric {
+                (true, true) => is_divided,
+                (false, false) => left.is_lowercase() && right.is_uppercase(),
+                _ => true,
+            }
+        }
+        _ => true,
+    };
+    ends_between(before.chars().next_back(), value.chars().next())
+        && ends_between(value.chars().next_back(), after.chars().next())
 }
 
 /// Runs of ASCII digits, as start and end.

@@ -3,6 +3,7 @@
 
 mod disguised;
 mod documents;
+mod earlier;
 mod listed;
 mod positions;
 mod redacting;
@@ -90,7 +91,7 @@ fn findings(scan: &TextScan, values: Values<'_>, map: &PlaceholderMap) -> Vec<Fi
 fn guard(chat: &mut ChatRequest, values: Values<'_>, map: &mut PlaceholderMap) -> Counts {
     let scan = TextScan::of(chat);
     let findings = findings(&scan, values, map);
-    redact(chat, &scan, &findings, map).unwrap()
+    redact(chat, &scan, &findings, map, false).unwrap()
 }
 
 /// Redacts one user text under a map; gives what the provider sees.

@@ -26,6 +26,38 @@ use crate::chat::{
     ToolCall, ToolChoice, ToolResult,
 };
 
+/// What providers begin the ids of their calls with, and letters and digits that follow at least.
+const CALL_IDS: [&str; 4] = ["toolu_", "call_", "srvtoolu_", "fc_"];
+const MIN_CHANCE_CHARS: usize = 22;
+const MAX_CHANCE_CHARS: usize = 64;
+
+/// Whether an id of a call is what providers make of letters and digits by chance: no words, so in both cases and with
+/// digits between letters.
+fn is_made_by_chance(id: &str) -> bool {
+    let rest = CALL_IDS.iter().find_map(|begin| id.strip_prefix(begin));
+    rest.is_some_and(|rest| {
+        let letters = rest.as_bytes();
+        let turns = letters.windows(2).filter(|pair| match pair {
+            [first, second] => sort(*first) != sort(*second),
+            _ => false,
+        });
+        (MIN_CHANCE_CHARS..=MAX_CHANCE_CHARS).contains(&letters.len())
+            && letters.iter().all(u8::is_ascii_alphanumeric)
+            && turns.count() >= MIN_TURNS
+    })
+}
+
+/// From capitals to small letters to digits: words, days and numbers in a row turn less often.
+const MIN_TURNS: usize = 8;
+
+const fn sort(letter: u8) -> u8 {
+    match letter {
+        b'0'..=b'9' => 0,
+        b'A'..=b'Z' => 1,
+        _ => 2,
+    }
+}
+
 /// Called with every text that is not empty; what it returns takes the text's place.
 pub type Visitor<'v> = dyn FnMut(&Spot<'_>, &str) -> Option<String> + 'v;
 
@@ -287,7 +319,7 @@ impl Walk<'_, '_> {
             arguments,
             cache_mark: _,
         } = call;
-        self.text(&place.field("id"), Origin::Other, Form::Identifier, id);
+        self.call_id(&place.field("id"), id);
         self.text(
             &place.field("name"),
             Origin::ToolName,
@@ -299,6 +331,13 @@ impl Walk<'_, '_> {
         });
     }
 
+    /// What a provider made by chance means nobody, whatever it looks like in part, and must come back as it was.
+    fn call_id(&mut self, place: &Place<'_>, id: &mut String) {
+        if !is_made_by_chance(id) {
+            self.text(place, Origin::Other, Form::Identifier, id);
+        }
+    }
+
     fn tool_result(&mut self, place: &Place<'_>, result: &mut ToolResult) {
         let ToolResult {
             call_id,
@@ -306,12 +345,7 @@ impl Walk<'_, '_> {
             content,
             cache_mark: _,
         } = result;
-        self.text(
-            &place.field("call_id"),
-            Origin::Other,
-            Form::Identifier,
-            call_id,
-        );
+        self.call_id(&place.field("call_id"), call_id);
         self.parts(
             &place.field("content"),
             Origin::ToolResult,

@@ -14,7 +14,7 @@ use crate::estimate::is_large;
 use crate::exchange::{Exchange, given};
 use crate::fact::Fact;
 use crate::phi::results::OwnResults;
-use crate::phi::{self, Detectors, Refused, Scan, Thoughts};
+use crate::phi::{self, Detectors, Refused, Scan, Sealing, Thoughts};
 use crate::place::located;
 
 pub(super) struct PhiGuard;
@@ -103,22 +103,42 @@ async fn guard(
     mode: PhiMode,
 ) -> Result<Scan, Refused> {
     let mut chat = given(exchange.facts.chat.take(), "the chat")?;
-    let placeholders = match &mut exchange.facts.thread {
+    let mut placeholders = match &mut exchange.facts.thread {
         Some(thread) => std::mem::take(&mut thread.placeholders),
         None => PlaceholderMap::default(),
     };
     let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
-    let (store, org_id) = (&exchange.gateway.store, &caller.organization_id);
+    let restores = caller.phi_restore;
+    let sealing = Sealing {
+        store: &exchange.gateway.store,
+        org_id: &caller.organization_id,
+        mode: caller.mode,
+    };
     let places = exchange.facts.places.as_ref();
-    let thoughts = Thoughts::take(store, org_id, &mut chat, places).await?;
+    let thoughts = Thoughts::take(sealing, &mut chat, &mut placeholders, places).await?;
     let policy = Arc::clone(&exchange.policy);
     let (mut chat, outcome) = if !is_large(&chat) {
-        let outcome = phi::guard(&mut chat, &detectors, &policy.phi, mode, placeholders).await;
+        let guarding = phi::guard(
+            &mut chat,
+            &detectors,
+            &policy.phi,
+            mode,
+            placeholders,
+            restores,
+        );
+        let outcome = guarding.await;
         (chat, outcome)
     } else {
         let background = exchange.gateway.background.clone();
         let guarding = background.clone().spawn_blocking(move || {
-            let guarding = phi::guard(&mut chat, &detectors, &policy.phi, mode, placeholders);
+            let guarding = phi::guard(
+                &mut chat,
+                &detectors,
+                &policy.phi,
+                mode,
+                placeholders,
+                restores,
+            );
             let outcome = background.block_on(guarding);
             (chat, outcome)
         });

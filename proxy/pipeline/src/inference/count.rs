@@ -61,8 +61,21 @@ async fn attempt(call: &Call, route: &Route) -> Result<(u64, Health), Failure> {
 
 /// Milliseconds to wait before the next try, which a driver that counts is not told of.
 fn told_to_wait(headers: &HeaderMap) -> Option<u64> {
-    let number = |name| headers.get(name)?.to_str().ok()?.trim().parse::<u64>().ok();
-    number("retry-after-ms").or_else(|| number(RETRY_AFTER.as_str())?.checked_mul(1_000))
+    let number = |name| {
+        let number: f64 = headers.get(name)?.to_str().ok()?.trim().parse().ok()?;
+        (number >= 0.0 && number.is_finite()).then_some(number)
+    };
+    let seconds = || Some(number(RETRY_AFTER.as_str())? * 1_000.0);
+    number("retry-after-ms").or_else(seconds).map(whole_ms)
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "no number below zero, and one too large is the largest"
+)]
+fn whole_ms(milliseconds: f64) -> u64 {
+    milliseconds.ceil() as u64
 }
 
 async fn whole(mut body: Box<dyn InboundBody>) -> Result<Vec<u8>, Failure> {

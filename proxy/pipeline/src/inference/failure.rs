@@ -5,6 +5,7 @@ use svc_plugin::{DriverFailure, DriverFault, DriverFaultKind, Failed};
 
 use super::breaker::Health;
 use crate::exchange::LONGEST_USEFUL_WAIT_SECONDS;
+use crate::phi::FOREIGN_THINKING;
 use crate::upstream::UpstreamError;
 
 /// A call that failed, and what that says about the provider.
@@ -116,12 +117,11 @@ fn reported(fault: &DriverFault, cause: &str) -> Fault {
     };
     match fault.kind {
         DriverFaultKind::UnsupportedParameter => {
-            // Client libraries take old thinking out of the history where they read these words.
             let message = match fault.param.as_deref() {
                 Some("signature") => {
-                    "The model provider refused the request: invalid signature in thinking block."
+                    format!("The model provider refused the request: {FOREIGN_THINKING}.")
                 }
-                _ => "The model's provider does not take this parameter.",
+                _ => "The model's provider does not take this parameter.".to_owned(),
             };
             let unsupported = Fault::new(Code::UnsupportedParameter, message);
             let unsupported = unsupported.because(cause);

@@ -82,7 +82,8 @@ async fn without_phi(
     } = detectors.find(&scan, policy).await?;
     let findings =
         phi::sweep(&scan, findings, &placeholders, &allowed).map_err(|error| failed(&error))?;
-    phi::redact(&mut chat, &scan, &findings, &mut placeholders).map_err(|error| failed(&error))?;
+    phi::redact(&mut chat, &scan, &findings, &mut placeholders, false)
+        .map_err(|error| failed(&error))?;
     let parts = chat
         .messages
         .into_iter()

@@ -3,7 +3,8 @@
 //!
 //! Where the guard changes signed reasoning on its way to the caller, the caller's signature holds the original,
 //! sealed under the organization's key; on the way back it stands in place of what the caller shows. It is what the
-//! provider itself wrote, so it is not read again. Reasoning with a provider's own signature is read as any text; where
+//! provider itself wrote, so it is not read again. What its placeholders stood for is sealed with it, and they stand for
+//! the same in the request that it comes back with. Reasoning with a provider's own signature is read as any text; where
 //! that changes it, the signature holds no more and goes.
 //!
 //! What callers bring is taken for the first route's, unless it is sealed: that says whose it is. So what another route
@@ -15,10 +16,15 @@ use std::sync::Arc;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use svc_core::chat::{ChatEvent, ChatRequest, Message, Part};
-use svc_core::fault::{Fault, invalid};
+use svc_core::fault::{Code, Fault};
+use svc_core::phi::{Kept, PlaceholderMap};
+use svc_core::secret::Mode;
 use svc_core::surface::Places;
 use svc_store::reasoning::Signed;
 use svc_store::{Store, StoreError};
+
+/// Client libraries take old thinking out of the history where they read these words.
+pub(crate) const FOREIGN_THINKING: &str = "invalid signature in thinking block";
 
 /// Begins a signature of ours.
 const OURS: &str = "svc_reasoning_";
@@ -42,14 +48,15 @@ impl Place {
 }
 
 impl Thoughts {
-    /// Takes originals out of a request, and notes what else is signed.
+    /// Takes originals out of a request, with what their placeholders stand for, and notes what else is signed.
     ///
     /// # Errors
-    /// `VALIDATION_FAILED` for a signature of ours that does not open; 503 without the organization's key.
+    /// `UNSUPPORTED_PARAMETER` for a signature of ours that does not open, and for reasoning whose placeholders stand for
+    /// something else by now; 503 without the organization's key.
     pub(crate) async fn take(
-        store: &Store,
-        org_id: &str,
+        sealing: Sealing<'_>,
         chat: &mut ChatRequest,
+        placeholders: &mut PlaceholderMap,
         places: Option<&Places>,
     ) -> Result<Self, Fault> {
         let mut thoughts = Self {
@@ -75,11 +82,13 @@ impl Thoughts {
                     }
                     continue;
                 };
-                let Some(original) = opened(store, org_id, sealed).await? else {
+                let original = opened(sealing, sealed).await?;
+                let original = original.filter(|original| comes_back(original, part, placeholders));
+                let Some(original) = original else {
                     let field = if is_text { "signature" } else { "data" };
                     let place = format!("messages[{message}].content[{at}].{field}");
                     let path = places.map(|places| places.name(&place)).unwrap_or(place);
-                    return Err(invalid(path, "is none that this organization was given"));
+                    return Err(foreign(&path));
                 };
                 let driver = original.driver.map(Arc::from).or_else(|| driver.clone());
                 let original = if is_text {
@@ -123,12 +132,49 @@ impl Thoughts {
     }
 }
 
+/// For whom reasoning is sealed.
+#[derive(Clone, Copy)]
+pub(crate) struct Sealing<'a> {
+    pub(crate) store: &'a Store,
+    pub(crate) org_id: &'a str,
+    pub(crate) mode: Mode,
+}
+
+fn foreign(path: &str) -> Fault {
+    let message = format!(
+        "The thinking was not given to this organization, was changed, or does not fit the rest: {FOREIGN_THINKING}."
+    );
+    Fault::new(Code::UnsupportedParameter, message).at(path)
+}
+
+/// Whether the placeholders of an original can stand for what they stood for; then they do.
+fn comes_back(original: &Signed, shown: &Part, placeholders: &mut PlaceholderMap) -> bool {
+    let kept = original.placeholders.iter();
+    let kept = kept.map(|(kind, number, value, reads)| Kept {
+        kind: kind.clone(),
+        number: *number,
+        original: value.clone(),
+        reads: reads.clone(),
+    });
+    let kept: Vec<_> = kept.collect();
+    let is_shown =
+        |value: &str| matches!(shown, Part::Reasoning { text, .. } if text.contains(value));
+    placeholders
+        .take_back(&original.text, &kept, is_shown)
+        .is_ok()
+}
+
 /// `None` for what was not sealed here for this organization.
-async fn opened(store: &Store, org_id: &str, sealed: &str) -> Result<Option<Signed>, Fault> {
+async fn opened(sealing: Sealing<'_>, sealed: &str) -> Result<Option<Signed>, Fault> {
     let Ok(sealed) = URL_SAFE_NO_PAD.decode(sealed) else {
         return Ok(None);
     };
-    match Signed::open(store, org_id, &sealed).await {
+    let Sealing {
+        store,
+        org_id,
+        mode,
+    } = sealing;
+    match Signed::open(store, org_id, mode, &sealed).await {
         Ok(signed) => Ok(Some(signed)),
         Err(StoreError::Seal(_)) => Ok(None),
         Err(error) => Err(no_key(&error)),
@@ -216,8 +262,8 @@ impl Thinking {
     pub(super) async fn sign(
         &mut self,
         signature: String,
-        store: &Store,
-        org_id: &str,
+        sealing: Sealing<'_>,
+        placeholders: &PlaceholderMap,
     ) -> Result<(String, String), Fault> {
         let written = self.complete.pop_front().unwrap_or_default();
         let (kept, shown) = (
@@ -229,12 +275,16 @@ impl Thinking {
         if !seals_kept && !seals_shown {
             return Ok((signature.clone(), signature));
         }
+        let kept = placeholders.kept(&written).into_iter();
         let original = Signed {
+            placeholders: kept
+                .map(|kept| (kept.kind, kept.number, kept.original, kept.reads))
+                .collect(),
             text: written,
             signature,
             driver: self.driver.clone(),
         };
-        let ours = seal(&original, store, org_id).await?;
+        let ours = seal(&original, sealing).await?;
         let pick = |is_sealed| {
             if is_sealed {
                 ours.clone()
@@ -249,12 +299,7 @@ impl Thinking {
     ///
     /// # Errors
     /// As [`Self::sign`].
-    pub(super) async fn mark(
-        &self,
-        data: String,
-        store: &Store,
-        org_id: &str,
-    ) -> Result<String, Fault> {
+    pub(super) async fn mark(&self, data: String, sealing: Sealing<'_>) -> Result<String, Fault> {
         if !self.is_marked {
             return Ok(data);
         }
@@ -262,13 +307,19 @@ impl Thinking {
             text: String::new(),
             signature: data,
             driver: self.driver.clone(),
+            placeholders: Vec::new(),
         };
-        seal(&original, store, org_id).await
+        seal(&original, sealing).await
     }
 }
 
-async fn seal(original: &Signed, store: &Store, org_id: &str) -> Result<String, Fault> {
-    let sealed = original.seal(store, org_id).await;
+async fn seal(original: &Signed, sealing: Sealing<'_>) -> Result<String, Fault> {
+    let Sealing {
+        store,
+        org_id,
+        mode,
+    } = sealing;
+    let sealed = original.seal(store, org_id, mode).await;
     let sealed = sealed.map_err(|error| no_key(&error))?;
     Ok(format!("{OURS}{}", URL_SAFE_NO_PAD.encode(sealed)))
 }

@@ -7,15 +7,17 @@ use svc_core::chat::{ChatEvent, ChatRequest, ReplyBuilder, without_nul};
 use svc_core::fault::Fault;
 use svc_core::id::IdKind;
 use svc_core::phi::{
-    Inquiry, ReplyRedactor, ReplyRestorer, RestoreTable, Step, TextScan, looks_sealed,
+    Inquiry, PlaceholderMap, ReplyRedactor, ReplyRestorer, RestoreTable, Step, TextScan,
+    looks_sealed,
 };
+use svc_core::secret::Mode;
 use svc_core::surface::blocks::tool_name_is_valid;
 use tokio::runtime::Handle;
 
 use svc_store::{Store, tenant};
 
 use super::Scan;
-use super::reasoning::Thinking;
+use super::reasoning::{Sealing, Thinking};
 use crate::caller::Caller;
 use crate::estimate::is_large;
 use crate::gateway::Gateway;
@@ -39,6 +41,7 @@ pub(crate) struct ReplyGuard {
     /// For what would keep a thread busy that serves others.
     background: Handle,
     org_id: String,
+    mode: Mode,
 }
 
 /// In place of the name of a tool that the request did not name and that holds PHI, or that no request could name.
@@ -78,6 +81,7 @@ impl ReplyGuard {
             store: gateway.store.clone(),
             background: gateway.background.clone(),
             org_id: caller.organization_id.clone(),
+            mode: caller.mode,
         }
     }
 
@@ -193,7 +197,7 @@ impl ReplyGuard {
         let first = outlet.shown.len();
         while let Some(step) = self.redactor.step() {
             match step {
-                Step::Send(event) => self.send(event, first, outlet).await?,
+                Step::Send(event) => self.send(event, &scan.placeholders, first, outlet).await?,
                 Step::Scan(text) => {
                     let findings = scan.readers.find_in_reply(&text, policy).await?;
                     // A short request is read where its answer is wanted.
@@ -227,9 +231,15 @@ impl ReplyGuard {
     async fn send(
         &mut self,
         event: ChatEvent,
+        placeholders: &PlaceholderMap,
         first: usize,
         outlet: &mut Outlet<'_>,
     ) -> Result<(), Fault> {
+        let sealing = Sealing {
+            store: &self.store,
+            org_id: &self.org_id,
+            mode: self.mode,
+        };
         self.thinking.keeps(&event);
         if !matches!(event, ChatEvent::ReasoningSignature(_)) {
             outlet.kept.push(&event);
@@ -244,14 +254,14 @@ impl ReplyGuard {
             match &mut event {
                 ChatEvent::ReasoningSignature(signature) => {
                     let whole = std::mem::take(signature);
-                    let signing = self.thinking.sign(whole, &self.store, &self.org_id);
+                    let signing = self.thinking.sign(whole, sealing, placeholders);
                     let (keep, show) = tenant::within(&self.org_id, signing).await?;
                     *signature = show;
                     outlet.kept.push(&ChatEvent::ReasoningSignature(keep));
                 }
                 ChatEvent::RedactedReasoning { data } => {
                     let whole = std::mem::take(data);
-                    let marking = self.thinking.mark(whole, &self.store, &self.org_id);
+                    let marking = self.thinking.mark(whole, sealing);
                     *data = tenant::within(&self.org_id, marking).await?;
                 }
                 _ => {}

@@ -131,6 +131,12 @@ impl ProviderKind {
     }
 }
 
+/// The wire family that a driver speaks, told by a model that it is the first to serve.
+pub fn kind_of(models: &[Model], driver: &str) -> Option<ProviderKind> {
+    let is_first = |model: &&Model| model.first_driver() == Some(driver);
+    models.iter().find(is_first).map(|model| model.kind)
+}
+
 /// Who may use a model (spec, Model catalog).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -274,6 +274,28 @@ fn check_thought(path: &str, block: &Fields) -> Checked {
     }
 }
 
+/// 29: with a budget for thinking, calls whose results come now began with some.
+pub(crate) fn check_calls_had_thinking(turns: &[Value]) -> Checked {
+    let [.., calls, results] = turns else {
+        return Ok(());
+    };
+    let kinds = |turn: &Value| {
+        let blocks = turn["content"].as_array().into_iter().flatten();
+        let kinds = blocks.map(|block| block["type"].as_str().unwrap_or_default().to_owned());
+        kinds.collect::<Vec<_>>()
+    };
+    let (of_calls, of_results) = (kinds(calls), kinds(results));
+    let first = of_calls.first().map_or("text", String::as_str);
+    let is_answer = of_results.iter().any(|kind| kind == "tool_result");
+    if !is_answer || matches!(first, "thinking" | "redacted_thinking") {
+        return Ok(());
+    }
+    Err(format!(
+        "messages.{}.content.0.type: Expected `thinking` or `redacted_thinking`, but found `{first}`. When `thinking` is enabled, a final `assistant` message must start with a thinking block",
+        turns.len() - 2
+    ))
+}
+
 /// 6: the only characters an id may have.
 fn check_id(path: &str, name: &str, block: &Fields) -> Checked {
     if is_word(text(path, required(path, block, name)?)?) {

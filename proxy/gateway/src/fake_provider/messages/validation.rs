@@ -10,7 +10,9 @@ use serde_json::{Map, Value};
 
 use crate::fake_provider::format::{Operation, Refusal};
 use crate::fake_provider::messages::schema::check_compiled;
-use crate::fake_provider::messages::turns::{check_text, check_turns, has_tool_blocks};
+use crate::fake_provider::messages::turns::{
+    check_calls_had_thinking, check_text, check_turns, has_tool_blocks,
+};
 
 /// A rule's verdict: the message of the refusal names the place.
 pub(crate) type Checked = Result<(), String>;
@@ -109,6 +111,12 @@ fn check_fields(operation: Operation, version: &str, fields: &Fields) -> Checked
     }
     let turns = list("messages", required("", fields, "messages")?)?;
     check_turns(version, turns)?;
+    let thinking = fields
+        .get("thinking")
+        .and_then(|thinking| thinking.get("type"));
+    if thinking.is_some_and(|kind| kind == "enabled") {
+        check_calls_had_thinking(turns)?;
+    }
     // 47: a history with tools needs their definitions.
     if tools.is_empty() && turns.iter().any(has_tool_blocks) {
         return Err("tools: must be defined when messages contain tool use or tool results".into());

@@ -115,6 +115,18 @@ fn refused() -> Vec<(Value, &'static str)> {
         // 5: dangling, late, foreign and doubled results, and calls with one id.
         (after_calls(json!([call("a")]), vec![]), "final turn"),
         (
+            with(
+                with(
+                    after_calls(json!([call("a")]), vec![user(json!([result("a")]))]),
+                    "thinking",
+                    json!({"type": "enabled", "budget_tokens": 1024}),
+                ),
+                "max_tokens",
+                json!(2048),
+            ),
+            "must start with a thinking block",
+        ),
+        (
             after_calls(
                 json!([call("a")]),
                 vec![user(json!("x")), user(json!([result("a")]))],
