@@ -153,6 +153,8 @@ impl<E: Exchange> State<E> {
         events: &mut Vec<Event>,
     ) -> Result<(), DriverError> {
         match self.body {
+            // An event without data keeps a connection open, and says nothing.
+            Body::Stream if data.trim_ascii().is_empty() => {}
             Body::Stream => self.exchange.frame(name, data, events),
             Body::Whole => match serde_json::from_slice::<E::Body<'_>>(unmarked(data)) {
                 Ok(body) => self.exchange.whole(&body, events),

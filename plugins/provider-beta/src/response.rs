@@ -109,8 +109,13 @@ impl Reply {
                 self.stop(reason, events);
             }
         }
-        if let Some(counts) = answer.usage.as_ref().filter(|_| self.started && !self.done) {
-            events.push(Event::Usage(usage(counts)));
+        // Zeros say that nothing was counted, also behind a chunk that did.
+        let counts = answer.usage.as_ref().map(usage);
+        let counts = counts.filter(|counts| {
+            counts.input_tokens + counts.cache_read_input_tokens + counts.output_tokens > 0
+        });
+        if let Some(counts) = counts.filter(|_| self.started && !self.done) {
+            events.push(Event::Usage(counts));
         }
     }
 

@@ -10,10 +10,14 @@ use crate::stage::{ALPHA, BETA};
 
 /// What comes of a stream, and whether it failed as one that nobody can read.
 async fn streamed(driver: &Driver, data: &[Value]) -> (Vec<String>, bool) {
+    let data: Vec<String> = data.iter().map(Value::to_string).collect();
+    of_data(driver, &data).await
+}
+
+async fn of_data(driver: &Driver, data: &[String]) -> (Vec<String>, bool) {
     let mut run = run(driver).await;
     let head = run.head(200, &content_type("text/event-stream")).await;
     assert_eq!(head, Ok(Framing::Sse));
-    let data: Vec<String> = data.iter().map(Value::to_string).collect();
     let data: Vec<&str> = data.iter().map(String::as_str).collect();
     let mut events = Vec::new();
     let pushed = bare(run.push(&frames(&data), &mut events).await);
@@ -210,4 +214,42 @@ async fn a_mark_of_byte_order_begins_no_answer() {
         let events = whole(&driver, &format!("\u{feff}{answer}")).await;
         assert!(events.contains(&"text so".to_owned()), "{events:?}");
     }
+}
+
+#[tokio::test]
+async fn events_without_data_say_nothing() {
+    let usage = json!({"output_tokens": 7});
+    let text = json!({"type": "text", "text": "so"});
+    let chunk = json!({"id": "c", "model": "b", "choices": [
+        {"index": 0, "delta": {"content": "so"}, "finish_reason": "stop"}]});
+    for (driver, stream) in [
+        (
+            alpha().await,
+            of_kind_a(vec![block(0, &text), stop(0)], &usage),
+        ),
+        (beta().await, vec![chunk]),
+    ] {
+        let mut data = vec![String::new()];
+        for event in &stream {
+            data.extend([event.to_string(), " ".to_owned()]);
+        }
+        let (events, failed) = of_data(&driver, &data).await;
+        assert!(!failed);
+        assert!(events.contains(&"text so".to_owned()), "{events:?}");
+    }
+}
+
+#[tokio::test]
+async fn zeros_behind_a_count_are_none() {
+    let driver = beta().await;
+    let said = json!({"id": "c", "model": "b", "choices": [
+        {"index": 0, "delta": {"content": "so"}, "finish_reason": "stop"}]});
+    let count = |prompt: u64, answer: u64| {
+        json!({"id": "c", "model": "b", "choices": [],
+            "usage": {"prompt_tokens": prompt, "completion_tokens": answer}})
+    };
+    let (events, failed) = streamed(&driver, &[said, count(25, 7), count(0, 0)]).await;
+    assert!(!failed);
+    let counts = events.iter().filter(|event| event.starts_with("usage"));
+    assert_eq!(counts.collect::<Vec<_>>(), ["usage 25 7 0 0"]);
 }
