@@ -312,7 +312,7 @@ impl Known {
             match number(kind, value) {
                 Some(normal) => {
                     digits.entry(normal).or_insert_with(|| kind.clone());
-                    // Beside another number its digits are none of their own.
+                    // Right beside something else it is known as it is written.
                     if is_rare(value) && value.bytes().any(|byte| !byte.is_ascii_digit()) {
                         written.push((kind, value));
                     }
@@ -412,12 +412,8 @@ impl Known {
                     .digits
                     .get(digits)
                     .or_else(|| self.digits.get(national(digits)));
-                let stands = || {
-                    stands_alone(text, start, group.1)
-                        || is_rare(digits) && is_between_others(text, start, group.1)
-                };
                 if let Some(kind) = kind
-                    && stands()
+                    && stands_alone(text, start, group.1)
                     && !(tools == Tools::AreLeft && is_limit(digits) && in_tools(scan, start))
                 {
                     claims.extend(mentions(scan, start..group.1, kind));
