@@ -1,10 +1,12 @@
 //! Fresh organizations, made by `svc-gateway admin bootstrap` beside the running gateway.
 
+use std::convert::Infallible;
+
 use serde_json::Value;
 use svc_core::time::Timestamp;
 use svc_store::master_key::MasterKey;
 use svc_store::seal::Content;
-use svc_store::{Store, StoreOptions};
+use svc_store::{Store, StoreOptions, TransactionError, organization};
 
 use crate::gateway::Gateway;
 use crate::program;
@@ -56,7 +58,7 @@ pub fn bootstrap(gateway: &Gateway, options: &[&str]) -> Organization {
 }
 
 /// Gives an organization a system prompt of its own, which is sealed in the database.
-pub async fn set_system_prompt(gateway: &Gateway, organization: &Organization, prompt: &str) {
+pub async fn set_system_prompt(gateway: &Gateway, made: &Organization, prompt: &str) {
     let master =
         MasterKey::load_or_create(&gateway.data().join("master.key")).expect("the master key");
     let url = gateway.database.url();
@@ -64,13 +66,20 @@ pub async fn set_system_prompt(gateway: &Gateway, organization: &Organization, p
     let store = Store::open(&url, StoreOptions::default(), master, &runtime)
         .await
         .expect("the store");
-    let found = svc_store::organization::find(&store, &organization.id)
+    let found = organization::find(&store, &made.id)
         .await
         .expect("a query");
-    let mut settings = found.expect("the organization").settings;
-    settings.default_system_prompt = Some(Content::new(prompt));
-    let saved =
-        svc_store::organization::save_settings(&store, &organization.id, &settings, Timestamp(1));
+    let settings = found.expect("the organization").settings;
+    let prompt = organization::seal_prompt(&store, &made.id, Some(&Content::new(prompt)))
+        .await
+        .expect("sealing the prompt");
+    let id = made.id.clone();
+    let saved = store.transaction(move |mut tx| {
+        Box::pin(async move {
+            organization::put_settings(&mut tx, &id, settings, prompt, Timestamp(1)).await?;
+            Ok::<_, TransactionError<Infallible>>(())
+        })
+    });
     saved.await.expect("saving the settings");
     store.close().await;
 }

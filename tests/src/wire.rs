@@ -126,14 +126,6 @@ impl Connection {
         .await
     }
 
-    /// Ends our sending side.
-    pub async fn finish_sending(&mut self) {
-        self.stream
-            .shutdown()
-            .await
-            .expect("closing the sending side");
-    }
-
     /// The head of the next answer, the body still to be read.
     pub async fn reply(self) -> Reply {
         self.reply_to("POST").await

@@ -152,29 +152,6 @@ pub async fn caps(store: &Store, org_id: &str, mode: Mode) -> Result<Caps, Store
 ///
 /// # Errors
 /// Those of the database.
-pub async fn save_caps(
-    store: &Store,
-    org_id: &str,
-    mode: Mode,
-    caps: &Caps,
-    now: Timestamp,
-) -> Result<(), StoreError> {
-    let (id, caps) = (org_id.to_owned(), caps.clone());
-    store
-        .db
-        .write(move |cx| {
-            Box::pin(async move {
-                let mut tx = Transaction::alone(cx);
-                put_caps(&mut tx, &id, mode, &caps, now).await
-            })
-        })
-        .await
-}
-
-/// As [`save_caps`], in a transaction.
-///
-/// # Errors
-/// Those of the database.
 pub async fn put_caps(
     tx: &mut Transaction<'_>,
     org_id: &str,

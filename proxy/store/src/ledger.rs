@@ -8,9 +8,9 @@ use svc_core::money::Micro;
 use svc_core::secret::Mode;
 use svc_core::time::Timestamp;
 
+use crate::StoreError;
 use crate::budget::Cycle;
 use crate::engine::{Arg, Connection, args};
-use crate::{Store, StoreError};
 
 /// Who pays the provider (contract 21).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,118 +48,6 @@ pub struct Entry {
     pub price_list: String,
     pub charge: Charge,
     pub usage: Usage,
-}
-
-/// Sums of the ledger over a cycle, for comparison with the budget's cache.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Totals {
-    pub credits: Micro,
-    pub cost_usd: Micro,
-    pub sonnet_equivalent_tokens: u64,
-    pub usage: Usage,
-    /// Postings that were summed up: one debit for each request.
-    pub requests: u64,
-}
-
-/// One posting as stored.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Posting {
-    /// `debit` or `credit`.
-    pub kind: String,
-    /// `org:usage`, or `org:cycle:` and the start of the cycle.
-    pub account: String,
-    /// In `unit`; the two postings of a request sum up to zero.
-    pub amount: Micro,
-    /// `credit`.
-    pub unit: String,
-    /// Dollars; sums up to zero like the amounts.
-    pub cost_usd: Micro,
-    pub price_list: String,
-    pub result: String,
-    pub created_at: Timestamp,
-}
-
-/// The postings of a request, debit before credit.
-///
-/// # Errors
-/// Those of the database.
-pub async fn by_request(
-    store: &Store,
-    org_id: &str,
-    mode: Mode,
-    request_id: &str,
-) -> Result<Vec<Posting>, StoreError> {
-    let arguments = args![org_id, mode, request_id];
-    store
-        .db
-        .read(|cx| {
-            Box::pin(async move {
-                let sql = "SELECT kind, account, amount_micro, unit, cost_usd_micro, price_list, result, \
-                           created_at FROM ledger WHERE org_id = $1 AND mode = $2 AND request_id = $3 \
-                           ORDER BY kind DESC";
-                let rows = cx.rows(sql, arguments).await?;
-                rows.iter()
-                    .map(|row| {
-                        Ok(Posting {
-                            kind: row.get("kind")?,
-                            account: row.get("account")?,
-                            amount: row.get("amount_micro")?,
-                            unit: row.get("unit")?,
-                            cost_usd: row.get("cost_usd_micro")?,
-                            price_list: row.get("price_list")?,
-                            result: row.get("result")?,
-                            created_at: row.get("created_at")?,
-                        })
-                    })
-                    .collect()
-            })
-        })
-        .await
-}
-
-/// Sums up a cycle from the postings themselves.
-///
-/// # Errors
-/// Those of the database.
-pub async fn totals(
-    store: &Store,
-    org_id: &str,
-    mode: Mode,
-    cycle_start: Timestamp,
-) -> Result<Totals, StoreError> {
-    let arguments = args![org_id, mode, cycle_start];
-    store
-        .db
-        .read(|cx| {
-            Box::pin(async move {
-                // PostgreSQL sums BIGINT to NUMERIC; the cast gives both engines one type.
-                let sql = "SELECT CAST(COALESCE(SUM(amount_micro), 0) AS BIGINT) AS credits, \
-                           CAST(COALESCE(SUM(cost_usd_micro), 0) AS BIGINT) AS cost, \
-                           CAST(COALESCE(SUM(sonnet_equivalent_tokens), 0) AS BIGINT) AS equivalent, \
-                           CAST(COALESCE(SUM(input_tokens), 0) AS BIGINT) AS input, \
-                           CAST(COALESCE(SUM(output_tokens), 0) AS BIGINT) AS output, \
-                           CAST(COALESCE(SUM(cache_read_tokens), 0) AS BIGINT) AS cache_read, \
-                           CAST(COALESCE(SUM(cache_creation_tokens), 0) AS BIGINT) AS cache_creation, \
-                           COUNT(*) AS requests FROM ledger \
-                           WHERE org_id = $1 AND mode = $2 AND cycle_start = $3 AND kind = 'debit'";
-                let Some(row) = cx.row(sql, arguments).await? else {
-                    return Ok(Totals::default());
-                };
-                Ok(Totals {
-                    credits: row.get("credits")?,
-                    cost_usd: row.get("cost")?,
-                    sonnet_equivalent_tokens: row.get("equivalent")?,
-                    usage: Usage {
-                        input_tokens: row.get("input")?,
-                        output_tokens: row.get("output")?,
-                        cache_read_input_tokens: row.get("cache_read")?,
-                        cache_creation_input_tokens: row.get("cache_creation")?,
-                    },
-                    requests: row.get("requests")?,
-                })
-            })
-        })
-        .await
 }
 
 /// The columns of [`postings!`].

@@ -237,7 +237,10 @@ pub async fn find(store: &Store, org_id: &str) -> Result<Option<Organization>, S
         organization_columns!(),
         " FROM organizations o WHERE o.id = $1"
     );
-    find_where(store, sql, org_id).await
+    match store.db.find(sql, args![org_id], from_row).await? {
+        Some(stored) => open(store, stored).await.map(Some),
+        None => Ok(None),
+    }
 }
 
 /// The slug of an organization, also of one that was erased.
@@ -267,48 +270,6 @@ pub async fn ids(store: &Store, after: &str, limit: u32) -> Result<Vec<String>, 
                 rows.iter().map(|row| row.get("id")).collect()
             })
         })
-        .await
-}
-
-/// The organization with this slug.
-///
-/// # Errors
-/// As [`find`].
-pub async fn find_by_slug(store: &Store, slug: &str) -> Result<Option<Organization>, StoreError> {
-    let sql = concat!(
-        "SELECT ",
-        organization_columns!(),
-        " FROM organizations o WHERE o.slug = $1"
-    );
-    find_where(store, sql, slug).await
-}
-
-async fn find_where(
-    store: &Store,
-    sql: &'static str,
-    value: &str,
-) -> Result<Option<Organization>, StoreError> {
-    match store.db.find(sql, args![value], from_row).await? {
-        Some(stored) => open(store, stored).await.map(Some),
-        None => Ok(None),
-    }
-}
-
-/// Replaces the organization's own settings.
-///
-/// # Errors
-/// [`StoreError::Missing`] for an unknown organization.
-pub async fn save_settings(
-    store: &Store,
-    org_id: &str,
-    settings: &Settings,
-    now: Timestamp,
-) -> Result<(), StoreError> {
-    let prompt = seal_prompt(store, org_id, settings.default_system_prompt.as_ref()).await?;
-    let (id, settings) = (org_id.to_owned(), settings.clone());
-    store
-        .db
-        .write(move |cx| Box::pin(async move { update(cx, &id, settings, prompt.0, now).await }))
         .await
 }
 
@@ -357,25 +318,15 @@ pub async fn lock(
     Ok(stored.map(|stored| (stored.organization.settings, SealedPrompt(stored.prompt))))
 }
 
-/// As [`save_settings`], in a transaction, with a prompt that was sealed before.
+/// Replaces the organization's own settings, with a prompt that was sealed before.
 ///
 /// # Errors
-/// As [`save_settings`].
+/// [`StoreError::Missing`] for an unknown organization.
 pub async fn put_settings(
     tx: &mut Transaction<'_>,
     org_id: &str,
     settings: Settings,
     prompt: SealedPrompt,
-    now: Timestamp,
-) -> Result<(), StoreError> {
-    update(tx.cx, org_id, settings, prompt.0, now).await
-}
-
-async fn update(
-    cx: &mut Connection,
-    org_id: &str,
-    settings: Settings,
-    prompt: Option<Vec<u8>>,
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let Settings {
@@ -391,7 +342,7 @@ async fn update(
         conversation_days,
         audit_days,
     } = settings;
-    cx.execute_one(
+    tx.cx.execute_one(
         "organization",
         "UPDATE organizations SET name = $2, phi_mode = $3, phi_restore = $4, ai_paused = $5, \
          premium_models = $6, default_system_prompt = $7, per_request_max_tokens = $8, features = $9, \
@@ -403,7 +354,7 @@ async fn update(
             phi_restore,
             ai_paused,
             &premium_models[..],
-            prompt,
+            prompt.0,
             per_request_max_tokens,
             &features_json(&features),
             webhook_payload.word(),

@@ -1,27 +1,32 @@
 //! A delivery as the interface has it: its headers, its body, its signatures; and what happens to one that fails.
 
+use hmac::{Hmac, KeyInit, Mac};
 use serde_json::{Value, json};
+use sha2::Sha256;
 use svc_core::time::Timestamp;
 use svc_tests::sink::Received;
 use svc_webhook::signature;
 
 use super::{BETWEEN_MS, Hooks, TIMEOUT_MS, on_each};
 
-/// Judges a delivery as its receiver would who has just got it.
+/// Judges a delivery as its receiver would: whether any signature was made with any of the secrets.
 fn believed(received: &Received, secrets: &[&Value]) -> bool {
-    let secrets: Vec<&str> = secrets
-        .iter()
-        .filter_map(|secret| secret.as_str())
-        .collect();
     let header = received.header("svc-signature");
-    let seconds = header
+    let (seconds, signatures) = header.split_once(',').unwrap();
+    let seconds = seconds.strip_prefix("t=").unwrap();
+    let signatures: Vec<Vec<u8>> = signatures
         .split(',')
-        .next()
-        .unwrap()
-        .strip_prefix("t=")
-        .unwrap();
-    let at = Timestamp(seconds.parse::<i64>().unwrap() * 1_000);
-    signature::verify(&secrets, header, &received.body, at).is_ok()
+        .map(|signature| hex::decode(signature.strip_prefix("v1=").unwrap()).unwrap())
+        .collect();
+    secrets.iter().any(|secret| {
+        let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_str().unwrap().as_bytes()).unwrap();
+        mac.update(seconds.as_bytes());
+        mac.update(b".");
+        mac.update(&received.body);
+        signatures
+            .iter()
+            .any(|tag| mac.clone().verify_slice(tag).is_ok())
+    })
 }
 
 #[tokio::test]

@@ -53,13 +53,3 @@ fn is_valid(code: &[u8]) -> bool {
     });
     rest == 1
 }
-
-/// Routing numbers of American banks: nine digits, weighted 3 7 1, a multiple of ten (ABA).
-pub fn is_routing(digits: &[u8]) -> bool {
-    let sum: u32 = digits
-        .iter()
-        .zip([3, 7, 1].iter().cycle())
-        .map(|(digit, weight)| u32::from(digit.wrapping_sub(b'0')) * weight)
-        .sum();
-    digits.len() == 9 && digits.iter().all(u8::is_ascii_digit) && sum > 0 && sum.is_multiple_of(10)
-}

@@ -96,9 +96,7 @@ async fn each_limit_is_named_in_the_order_of_the_checks(db: TestDb) {
             updated_by: Some("user_1".to_owned()),
             updated_at: None,
         };
-        budget::save_caps(&store, &org, Mode::Live, &caps, NOW)
-            .await
-            .unwrap();
+        put_caps(&store, &org, &caps).await;
         let stored = budget::caps(&store, &org, Mode::Live).await.unwrap();
         assert_eq!(
             stored,
@@ -122,6 +120,17 @@ async fn each_limit_is_named_in_the_order_of_the_checks(db: TestDb) {
     assert_eq!(reserve(&store, &unlimited).await, Opened::Held);
 }
 
+async fn put_caps(store: &Store, org: &str, caps: &Caps) {
+    let (org, caps) = (org.to_owned(), caps.clone());
+    let done = store.transaction(move |mut tx| {
+        Box::pin(async move {
+            budget::put_caps(&mut tx, &org, Mode::Live, &caps, NOW).await?;
+            Ok::<_, TransactionError<()>>(())
+        })
+    });
+    done.await.unwrap();
+}
+
 async fn a_limit_of_zero_blocks_even_a_free_run(db: TestDb) {
     let store = db.open().await;
     let org = fixture::organization(&store).await.organization_id;
@@ -133,14 +142,10 @@ async fn a_limit_of_zero_blocks_even_a_free_run(db: TestDb) {
         spend_usd: Some(Micro::ZERO),
         ..Caps::default()
     };
-    budget::save_caps(&store, &org, Mode::Live, &caps, NOW)
-        .await
-        .unwrap();
+    put_caps(&store, &org, &caps).await;
     assert_eq!(refusal(&store, &free).await.limit, Limit::SpendCap);
     caps.credits = Some(Micro::ZERO);
-    budget::save_caps(&store, &org, Mode::Live, &caps, NOW)
-        .await
-        .unwrap();
+    put_caps(&store, &org, &caps).await;
     assert_eq!(refusal(&store, &free).await.limit, Limit::CreditCap);
 }
 
@@ -166,8 +171,7 @@ async fn parallel_holds_never_pass_a_cap_of_ones_own(db: TestDb) {
             spend_usd: spend_usd.map(Micro),
             ..Caps::default()
         };
-        let saved = budget::save_caps(&store, &org, Mode::Live, &caps, NOW);
-        saved.await.unwrap();
+        put_caps(&store, &org, &caps).await;
         ten_of_sixty_are_held(&store, &org, unlimited, limit).await;
     }
 }

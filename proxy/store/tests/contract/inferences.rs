@@ -2,17 +2,17 @@
 
 use futures_util::FutureExt;
 use futures_util::future::join_all;
-use svc_core::chat::Usage;
 use svc_core::money::Micro;
 use svc_core::secret::Mode;
 use svc_store::budget::{self, Limit, Sums};
 use svc_store::conversation::{self, Thread};
 use svc_store::inference::{self, Opened, Progress, Settled, TurnRefusal};
 use svc_store::seal::Content;
-use svc_store::{Store, StoreError, audit, ledger, message};
+use svc_store::{Store, StoreError, audit, message};
 
 use crate::database::TestDb;
 use crate::fixture::{self, NOW};
+use crate::postings;
 
 on_both! {
     an_inference_leaves_two_rows_two_postings_and_its_use,
@@ -72,9 +72,7 @@ async fn an_inference_leaves_two_rows_two_postings_and_its_use(db: TestDb) {
         ..Sums::default()
     };
     assert_eq!(sums(&store, &org).await, used);
-    let postings = ledger::by_request(&store, &org, Mode::Live, "req_1")
-        .await
-        .unwrap();
+    let postings = postings::of_request(&db, &org, "req_1").await;
     let amounts: Vec<_> = postings
         .iter()
         .map(|posting| (posting.kind.as_str(), posting.amount.0, posting.cost_usd.0))
@@ -85,16 +83,22 @@ async fn an_inference_leaves_two_rows_two_postings_and_its_use(db: TestDb) {
         postings[1].account,
         format!("org:cycle:{}", fixture::cycle().start)
     );
-    let totals = ledger::totals(&store, &org, Mode::Live, fixture::cycle().start)
-        .await
-        .unwrap();
+    let totals = postings::totals(&db, &org).await;
     assert_eq!(
         (totals.credits, totals.cost_usd, totals.requests),
         (Micro(52), Micro(104), 1)
     );
+    let usage = fixture::usage();
+    let tokens = [
+        usage.input_tokens,
+        usage.output_tokens,
+        usage.cache_read_input_tokens,
+        usage.cache_creation_input_tokens,
+    ];
+    let tokens = tokens.map(|count| i64::try_from(count).unwrap());
     assert_eq!(
-        (totals.usage, totals.sonnet_equivalent_tokens),
-        (fixture::usage(), 52)
+        (totals.tokens, totals.sonnet_equivalent_tokens),
+        (tokens, 52)
     );
 }
 
@@ -122,9 +126,7 @@ async fn opening_and_settling_twice_changes_nothing(db: TestDb) {
     assert_eq!(open(&store, &org, "req_1", 700).await, Opened::AlreadyOpen);
     assert_eq!(sums(&store, &org).await, before);
     assert_eq!(
-        ledger::by_request(&store, &org, Mode::Live, "req_1")
-            .await
-            .unwrap()
+        postings::of_request(&db, &org, "req_1").await
             .len(),
         2
     );
@@ -195,9 +197,7 @@ async fn a_refused_request_leaves_both_rows_and_no_hold(db: TestDb) {
     assert_eq!(events(&store, &org, "req_1").await.len(), 2);
     assert_eq!(sums(&store, &org).await, Sums::default());
     assert!(
-        ledger::by_request(&store, &org, Mode::Live, "req_1")
-            .await
-            .unwrap()
+        postings::of_request(&db, &org, "req_1").await
             .is_empty()
     );
     let swapped = inference::refuse(&store, &terminal, &intent).await;
@@ -233,10 +233,8 @@ async fn a_run_without_upstream_books_nothing(db: TestDb) {
         Settled::Done
     );
     assert_eq!(sums(&store, &org).await, Sums::default());
-    let totals = ledger::totals(&store, &org, Mode::Live, fixture::cycle().start)
-        .await
-        .unwrap();
-    assert_eq!((totals.requests, totals.usage), (0, Usage::default()));
+    let totals = postings::totals(&db, &org).await;
+    assert_eq!((totals.requests, totals.tokens), (0, [0; 4]));
 }
 
 async fn only_what_was_opened_can_be_settled(db: TestDb) {
@@ -356,9 +354,7 @@ async fn parallel_inferences_end_with_exact_sums(db: TestDb) {
         }
     });
     join_all(works).await;
-    let totals = ledger::totals(&store, &org, Mode::Live, fixture::cycle().start)
-        .await
-        .unwrap();
+    let totals = postings::totals(&db, &org).await;
     let sums = sums(&store, &org).await;
     assert_eq!((totals.requests, totals.credits), (40, Micro(280)));
     assert_eq!(

@@ -43,6 +43,7 @@ mod outbox;
 mod pages;
 mod people;
 mod phi_lists;
+mod postings;
 mod records;
 mod recovering;
 mod signing_keys;

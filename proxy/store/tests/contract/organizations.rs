@@ -1,5 +1,7 @@
 //! Organizations, users, projects, API keys and agreements.
 
+use std::convert::Infallible;
+
 use svc_core::id::IdKind;
 use svc_core::money::Micro;
 use svc_core::secret;
@@ -9,7 +11,7 @@ use svc_store::api_key::{self, ApiKey, Status};
 use svc_store::audit::Phase;
 use svc_store::baa::{self, Acceptance, Standing};
 use svc_store::bootstrap::{bootstrap, template};
-use svc_store::organization::{self, PhiMode};
+use svc_store::organization::{self, PhiMode, Settings};
 use svc_store::project::{self, Project};
 use svc_store::seal::Content;
 use svc_store::user::{self, Role, User};
@@ -99,16 +101,6 @@ async fn a_bootstrapped_key_is_found_with_all_that_belongs_to_it(db: TestDb) {
             .unwrap()
             .is_none()
     );
-    let by_slug = organization::find_by_slug(&store, &organization.slug)
-        .await
-        .unwrap();
-    assert_eq!(by_slug.unwrap().id, made.organization_id);
-    assert!(
-        organization::find_by_slug(&store, "none")
-            .await
-            .unwrap()
-            .is_none()
-    );
 }
 
 async fn settings_and_plan_are_replaced(db: TestDb) {
@@ -121,7 +113,7 @@ async fn settings_and_plan_are_replaced(db: TestDb) {
     found.plan.evaluation_ends_at = Some(NOW);
     found.plan.monthly_credits = None;
     let later = NOW.plus_ms(5);
-    organization::save_settings(&store, &id, &found.settings, later)
+    put_settings(&store, &id, &found.settings, later)
         .await
         .unwrap();
     let row = fixture::row(&id, "req_1", Phase::Single, "organization.plan_set");
@@ -135,11 +127,35 @@ async fn settings_and_plan_are_replaced(db: TestDb) {
     assert_eq!(again.plan, found.plan);
     assert_eq!(again.updated_at, later);
     assert!(!db.holds("SECRET-PROMPT"));
-    let unknown = organization::save_settings(&store, "org_none", &found.settings, later).await;
+    let mut bare = found.settings;
+    bare.default_system_prompt = None;
+    let unknown = put_settings(&store, "org_none", &bare, later).await;
     assert!(matches!(unknown, Err(StoreError::Missing(_))));
     let row = fixture::row(&id, "req_2", Phase::Single, "organization.plan_set");
     let unknown = organization::save_plan(&store, "org_none", &found.plan, &row, later).await;
     assert!(matches!(unknown, Err(StoreError::Missing(_))));
+}
+
+/// Replaces the settings as the control plane does.
+async fn put_settings(
+    store: &Store,
+    org_id: &str,
+    settings: &Settings,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let prompt = settings.default_system_prompt.as_ref();
+    let prompt = organization::seal_prompt(store, org_id, prompt).await?;
+    let (org_id, settings) = (org_id.to_owned(), settings.clone());
+    let done = store.transaction(move |mut tx| {
+        Box::pin(async move {
+            organization::put_settings(&mut tx, &org_id, settings, prompt, now).await?;
+            Ok::<_, TransactionError<Infallible>>(())
+        })
+    });
+    done.await.map_err(|error| match error {
+        TransactionError::Store(error) => error,
+        TransactionError::Refused(never) => match never {},
+    })
 }
 
 async fn slugs_addresses_and_digests_are_unique(db: TestDb) {

@@ -9,10 +9,11 @@ use svc_store::budget::{self, HoldRequest, Sums};
 use svc_store::clock::Clock;
 use svc_store::inference::{self, Opened, Settled};
 use svc_store::recovery::{self, Recovered};
-use svc_store::{Store, audit, ledger, replica};
+use svc_store::{Store, audit, replica};
 
 use crate::database::TestDb;
 use crate::fixture::{self, LEASE_END, LEASE_MS, NOW, REPLICA};
+use crate::postings;
 
 on_both! {
     open_requests_of_a_dead_replica_are_abandoned_once,
@@ -79,9 +80,7 @@ async fn open_requests_of_a_dead_replica_are_abandoned_once(db: TestDb) {
         assert_eq!(rows[1]["outcome"]["result"], "unknown");
         assert_eq!(rows[1]["actor"], rows[0]["actor"]);
         assert_ne!(rows[1]["id"], rows[0]["id"]);
-        let postings = ledger::by_request(store, &org, Mode::Live, &request)
-            .await
-            .unwrap();
+        let postings = postings::of_request(&db, &org, &request).await;
         assert!(
             postings
                 .iter()
@@ -144,10 +143,8 @@ async fn an_abandoned_request_that_costs_nothing_has_no_posting(db: TestDb) {
         .unwrap();
     assert_eq!(rows.len(), 2);
     assert_eq!(rows[1]["event"], "token_count.abandoned");
-    let postings = ledger::by_request(&store, &org, Mode::Live, "req_1")
-        .await
-        .unwrap();
-    assert_eq!(postings, []);
+    let postings = postings::of_request(&db, &org, "req_1").await;
+    assert!(postings.is_empty());
     assert_eq!(sums(&store, &org).await, Sums::default());
 }
 
