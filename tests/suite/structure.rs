@@ -1,8 +1,7 @@
-//! What can be checked about the house itself: who may name what, what every file says, what is documented.
+//! What can be checked about the house itself: who may name what, what every file says.
 
 use std::path::{Path, PathBuf};
 
-use svc_core::fault::CATALOGUE;
 use svc_tests::program;
 
 /// Every file of the repository below these folders that has this ending, with its text.
@@ -186,27 +185,6 @@ fn nothing_names_a_machine() {
                 assert!(named.is_none(), "{named:?} in {}", file.display());
             }
         }
-    }
-}
-
-#[test]
-fn every_error_code_is_documented() {
-    let page = program::repository().join("docs/errors.md");
-    let text = std::fs::read_to_string(&page)
-        .unwrap_or_else(|error| panic!("{}: {error}", page.display()));
-    for row in CATALOGUE {
-        let line = text
-            .lines()
-            .find(|line| line.contains(&format!("`{}`", row.word)));
-        let line = line.unwrap_or_else(|| panic!("{} is not documented", row.word));
-        assert!(
-            line.contains(&row.status.to_string()),
-            "{}: the status is not {}: {line}",
-            row.word,
-            row.status
-        );
-        let reserved = line.to_lowercase().contains("reserved");
-        assert_eq!(reserved, row.reserved, "{}: {line}", row.word);
     }
 }
 
