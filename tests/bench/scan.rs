@@ -21,10 +21,9 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use svc_core::phi::Origin;
 use svc_core::time::Timestamp;
-use svc_plugin::{
-    Ceilings, Detector, HostOptions, Origin, PluginHost, Reader, Segment, SignaturePolicy,
-};
+use svc_plugin::{Ceilings, Detector, HostOptions, PluginHost, Reader, Segment, SignaturePolicy};
 
 const DETECTORS: [&str; 3] = ["phi-patterns", "phi-names", "phi-context"];
 /// Bytes of a text: a piece of a reply, a message, a prompt, a note, a document.

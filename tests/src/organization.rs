@@ -66,9 +66,7 @@ pub async fn set_system_prompt(gateway: &Gateway, made: &Organization, prompt: &
     let store = Store::open(&url, StoreOptions::default(), master, &runtime)
         .await
         .expect("the store");
-    let found = organization::find(&store, &made.id)
-        .await
-        .expect("a query");
+    let found = organization::find(&store, &made.id).await.expect("a query");
     let settings = found.expect("the organization").settings;
     let prompt = organization::seal_prompt(&store, &made.id, Some(&Content::new(prompt)))
         .await

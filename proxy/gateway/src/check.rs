@@ -79,7 +79,7 @@ pub(crate) async fn run(configuration: &Configuration) -> anyhow::Result<ExitCod
 /// The kinds that findings of a detector have.
 fn found_kinds(detector: &Detector) -> impl Iterator<Item = String> {
     let kinds = detector.kinds().iter();
-    kinds.map(|kind| Kind::named(&kind.name).as_str().to_owned())
+    kinds.map(|kind| Kind::named(kind).as_str().to_owned())
 }
 
 fn report(problems: &[String], doubts: &[String]) -> anyhow::Result<ExitCode> {

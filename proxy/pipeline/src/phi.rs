@@ -256,23 +256,10 @@ impl Readers {
 }
 
 fn segment(segment: &phi::Segment) -> Segment {
-    use svc_plugin::Origin as To;
-    let origin = match segment.origin {
-        phi::Origin::SystemPrompt => To::SystemPrompt,
-        phi::Origin::UserText => To::UserText,
-        phi::Origin::AssistantText => To::AssistantText,
-        phi::Origin::ToolName => To::ToolName,
-        phi::Origin::ToolDescription => To::ToolDescription,
-        phi::Origin::ToolSchema => To::ToolSchema,
-        phi::Origin::ToolArguments => To::ToolArguments,
-        phi::Origin::ToolResult => To::ToolResult,
-        phi::Origin::Metadata => To::Metadata,
-        phi::Origin::Other => To::Other,
-    };
     Segment {
         start: segment.start,
         end: segment.end,
-        origin,
+        origin: segment.origin,
     }
 }
 
@@ -281,7 +268,7 @@ fn candidate<'a>(detector: &'a Detector, at: usize, span: &Span) -> Option<Candi
     Some(Candidate {
         start: span.start,
         end: span.end,
-        kind: &kind.name,
+        kind,
         score: span.score,
         verified: span.hints.verified,
         partial: span.hints.partial,

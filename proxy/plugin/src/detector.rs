@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
+use svc_core::phi::Origin;
 
 use crate::bindings::phi::exports::gateway::phi::detector as wit;
 use crate::bindings::phi::gateway::phi::types as wit_types;
@@ -13,21 +14,6 @@ use crate::offsets::{self, Unit};
 use crate::sandbox::Cell;
 use crate::version::{Version, refuse_unknown, uninformed};
 use crate::windows::{Window, windows};
-
-/// Where a piece of the text came from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
-    SystemPrompt,
-    UserText,
-    AssistantText,
-    ToolName,
-    ToolDescription,
-    ToolSchema,
-    ToolArguments,
-    ToolResult,
-    Metadata,
-    Other,
-}
 
 /// A slice of the text in bytes, on character borders; segments are in order and do not overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,8 +29,6 @@ pub struct Segment {
 pub struct Hints {
     /// A check digit or an equal test passed.
     pub verified: bool,
-    /// PHI only together with what stands near.
-    pub contextual: bool,
     /// Part of a longer span of the same kind follows or precedes.
     pub partial: bool,
 }
@@ -60,17 +44,6 @@ pub struct Span {
     /// Confidence per mille, in steps of 50.
     pub score: u16,
     pub hints: Hints,
-}
-
-/// One kind of entity that a detector finds.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kind {
-    /// The detector's own word for it (`NAME`, `MRN`).
-    pub name: Arc<str>,
-    /// Safe Harbor identifier class 1 to 18, or 0.
-    pub hipaa_class: u8,
-    /// Per mille: spans below this score are dropped unless policy sets another threshold; the caller applies it.
-    pub default_threshold: u16,
 }
 
 /// Longest text of one [`Detector::detect`], over all windows: no request body is larger.
@@ -138,7 +111,7 @@ impl Reader {
 pub struct Detector {
     version: Version,
     indices: wit::GuestIndices,
-    kinds: Vec<Kind>,
+    kinds: Vec<Arc<str>>,
     unit: Unit,
     max_text_bytes: usize,
     overlap_bytes: usize,
@@ -162,8 +135,8 @@ impl Detector {
         self.version.name()
     }
 
-    /// The kinds that [`Span::kind`] points into.
-    pub fn kinds(&self) -> &[Kind] {
+    /// The kinds that [`Span::kind`] points into, in the detector's own words (`NAME`, `MRN`).
+    pub fn kinds(&self) -> &[Arc<str>] {
         &self.kinds
     }
 
@@ -337,7 +310,6 @@ impl Detector {
             score: (score + SCORE_STEP / 2) / SCORE_STEP * SCORE_STEP,
             hints: Hints {
                 verified: hints.contains(wit_types::SpanHints::VERIFIED),
-                contextual: hints.contains(wit_types::SpanHints::CONTEXTUAL),
                 partial: hints.contains(wit_types::SpanHints::PARTIAL),
             },
         })
@@ -395,7 +367,7 @@ impl Detector {
             fingerprint: fingerprint.finalize().into(),
             version,
             indices,
-            kinds: kinds.into_iter().map(kind_from_wit).collect(),
+            kinds: kinds.into_iter().map(|kind| kind.name.into()).collect(),
             unit: match offsets {
                 wit_types::OffsetUnit::Utf8Bytes => Unit::Bytes,
                 wit_types::OffsetUnit::Utf16Units => Unit::Utf16Units,
@@ -418,22 +390,10 @@ fn are_ordered(text: &str, segments: &[Segment]) -> bool {
     })
 }
 
-/// Whether the numbers of a kind are within what they count.
+/// Whether the numbers of a kind are within what they count. They inform whoever reads the manifest of a detector; the
+/// host judges by its own table of kinds and by the policy.
 fn is_possible(kind: &wit_types::EntityKind) -> bool {
     kind.hipaa_class <= MAX_HIPAA_CLASS && kind.default_threshold <= MAX_SCORE
-}
-
-fn kind_from_wit(kind: wit_types::EntityKind) -> Kind {
-    let wit_types::EntityKind {
-        name,
-        hipaa_class,
-        default_threshold,
-    } = kind;
-    Kind {
-        name: name.into(),
-        hipaa_class,
-        default_threshold,
-    }
 }
 
 /// Windows are at most `max-text` (32 bits) long.

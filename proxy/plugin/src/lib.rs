@@ -25,7 +25,7 @@ mod version;
 mod watch;
 mod windows;
 
-pub use detector::{Detector, Hints, Kind, Origin, Reader, Segment, Span};
+pub use detector::{Detector, Hints, Reader, Segment, Span};
 pub use driver::{
     AuthPlacement, Driver, DriverFailure, DriverFault, DriverFaultKind, DriverRequest, DriverRun,
     Framing, StreamEnd, TokenAnswer, UpstreamRequest,

@@ -147,7 +147,7 @@ fn after_space(text: &str, low: usize, end: usize) -> usize {
 #[allow(clippy::indexing_slicing, clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::detector::Origin;
+    use svc_core::phi::Origin;
 
     fn segment(start: usize, end: usize) -> Segment {
         Segment {

@@ -148,7 +148,8 @@ pub(super) async fn detect(
 mod tests {
     #![allow(clippy::unwrap_used)]
     use prometheus::Registry;
-    use svc_plugin::{Hints, Origin};
+    use svc_core::phi::Origin;
+    use svc_plugin::Hints;
 
     use super::*;
 

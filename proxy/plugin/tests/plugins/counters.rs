@@ -4,8 +4,9 @@ use http::HeaderMap;
 use prometheus::Registry;
 use serde_json::Map;
 use svc_core::chat::ChatRequest;
+use svc_core::phi::Origin;
 use svc_core::sse::Frame;
-use svc_plugin::{DriverRequest, Origin, PluginHost, Segment};
+use svc_plugin::{DriverRequest, PluginHost, Segment};
 
 use crate::stage::{EVIL, EVIL_DRIVER, EVIL_DRIVER_MANIFEST, EVIL_MANIFEST, Stage};
 

@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use svc_plugin::{Detector, KillReason, Origin, PluginError, Reader, Segment, Span};
+use svc_core::phi::Origin;
+use svc_plugin::{Detector, KillReason, PluginError, Reader, Segment, Span};
 
 use crate::stage::{EVIL, EVIL_MANIFEST, Stage, patient};
 

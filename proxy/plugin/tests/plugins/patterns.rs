@@ -1,6 +1,7 @@
 //! The shipped detector in its sandbox.
 
-use svc_plugin::{Origin, Segment, State};
+use svc_core::phi::Origin;
+use svc_plugin::{Segment, State};
 
 use crate::stage::{PATTERNS, Stage, patient, shipped_manifest};
 
@@ -29,12 +30,7 @@ async fn findings_come_back_with_their_kind_and_place() {
     let spans = detector.detect(text, &segments).await.unwrap();
     let found: Vec<(&str, &str)> = spans
         .iter()
-        .map(|span| {
-            (
-                &*detector.kinds()[span.kind].name,
-                &text[span.start..span.end],
-            )
-        })
+        .map(|span| (&*detector.kinds()[span.kind], &text[span.start..span.end]))
         .collect();
     assert_eq!(found, [("SSN", "219-09-9999"), ("MRN", "00482913")]);
 }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use svc_plugin::{Origin, PluginHost, Segment, State};
+use svc_core::phi::Origin;
+use svc_plugin::{PluginHost, Segment, State};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 

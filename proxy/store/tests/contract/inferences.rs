@@ -125,11 +125,7 @@ async fn opening_and_settling_twice_changes_nothing(db: TestDb) {
     );
     assert_eq!(open(&store, &org, "req_1", 700).await, Opened::AlreadyOpen);
     assert_eq!(sums(&store, &org).await, before);
-    assert_eq!(
-        postings::of_request(&db, &org, "req_1").await
-            .len(),
-        2
-    );
+    assert_eq!(postings::of_request(&db, &org, "req_1").await.len(), 2);
 }
 
 async fn settling_at_once_from_many_sides_books_once(db: TestDb) {
@@ -196,10 +192,7 @@ async fn a_refused_request_leaves_both_rows_and_no_hold(db: TestDb) {
     assert!(!inference::refuse(&store, &intent, &terminal).await.unwrap());
     assert_eq!(events(&store, &org, "req_1").await.len(), 2);
     assert_eq!(sums(&store, &org).await, Sums::default());
-    assert!(
-        postings::of_request(&db, &org, "req_1").await
-            .is_empty()
-    );
+    assert!(postings::of_request(&db, &org, "req_1").await.is_empty());
     let swapped = inference::refuse(&store, &terminal, &intent).await;
     assert!(matches!(swapped, Err(StoreError::Missing(_))));
 }
