@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use svc_core::fault::{Code, Fault, Problems};
+use svc_core::plan::Tier;
 use svc_core::secret;
 use svc_core::surface::fields::{Fields, join};
 use svc_pipeline::feature;
@@ -274,15 +275,15 @@ fn record(organization: &Organization, standing: baa::Standing, call: &Call) -> 
         updated_at,
     } = organization;
     let plans = &call.policy.plans;
-    let tier = plans.find(&plan.tier);
+    let tier = plans.find(plan.tier);
     let monthly_credits = call.caller.allotment(plans);
     let mut shown_plan = json!({
-        "tier": plan.tier,
+        "tier": plan.tier.word(),
         "monthly_credits": monthly_credits.to_json(),
         "features": tier.map(|tier| tier.features.clone()).unwrap_or_default(),
     });
     let end = plan.evaluation_ends_at;
-    if end.is_some() || plan.tier == "evaluation" {
+    if end.is_some() || plan.tier == Tier::Evaluation {
         shown_plan["evaluation_ends_at"] = json!(end.map(|end| end.to_string()));
     }
     let prompt = settings.default_system_prompt.as_ref();

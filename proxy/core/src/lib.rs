@@ -19,6 +19,7 @@ pub mod metering;
 pub mod money;
 pub mod oauth;
 pub mod phi;
+pub mod plan;
 pub mod query;
 pub mod scope;
 pub mod secret;

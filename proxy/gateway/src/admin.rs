@@ -15,6 +15,7 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use serde_json::{Map, Value, json};
 use svc_core::money::Micro;
+use svc_core::plan::Tier;
 use svc_core::scope::Scope;
 use svc_core::secret::Mode;
 use svc_core::time::Timestamp;
@@ -72,8 +73,8 @@ pub(crate) struct Bootstrap {
     #[arg(long, value_enum, default_value_t = Models::All)]
     models: Models,
     /// The plan's tier.
-    #[arg(long, default_value = PLAN_TIER, value_parser = TIERS)]
-    plan: String,
+    #[arg(long, default_value_t = PLAN_TIER, value_parser = plan::parser())]
+    plan: Tier,
     /// Days until an evaluation ends; 30 when absent.
     #[arg(long, value_name = "N")]
     evaluation_days: Option<u16>,
@@ -112,7 +113,7 @@ impl Default for Bootstrap {
             phi_mode: Phi::Redact,
             no_baa: false,
             models: Models::All,
-            plan: PLAN_TIER.into(),
+            plan: PLAN_TIER,
             evaluation_days: None,
             features: Vec::new(),
             scopes: Vec::new(),
@@ -231,10 +232,8 @@ async fn audit_key(store: &Store) -> anyhow::Result<ExitCode> {
 /// Contract 8's example, below every model's own limit.
 const PER_REQUEST_MAX_TOKENS: u32 = 8_192;
 
-/// The tier of an organization made from the command line, where none is named, and all there are (contract 8).
-const PLAN_TIER: &str = "standard";
-const EVALUATION: &str = "evaluation";
-const TIERS: [&str; 4] = [EVALUATION, PLAN_TIER, "premium", "enterprise"];
+/// The tier of an organization made from the command line, where none is named.
+const PLAN_TIER: Tier = Tier::Standard;
 
 /// A new organization, and the link by which its owner sets a password for the dashboard.
 pub(crate) struct Created {
@@ -276,8 +275,8 @@ pub(crate) async fn bootstrap(
     };
     let request = bootstrap::Bootstrap {
         name: name.clone(),
-        plan_tier: options.plan.clone(),
-        evaluation_ends_at: plan::end(&options.plan, options.evaluation_days, now)?,
+        plan_tier: options.plan,
+        evaluation_ends_at: plan::end(options.plan, options.evaluation_days, now)?,
         phi_mode: match options.phi_mode {
             Phi::Redact => PhiMode::Redact,
             Phi::Block => PhiMode::Block,

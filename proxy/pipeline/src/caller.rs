@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use svc_core::grant::{self, Grant};
 use svc_core::money::Micro;
+use svc_core::plan::Tier;
 use svc_core::scope::Scope;
 use svc_core::secret::Mode;
 use svc_core::time::Timestamp;
@@ -60,7 +61,7 @@ pub struct Caller {
     /// Output tokens of one request; what asks for more gets this (contract 21).
     pub per_request_max_tokens: u32,
     pub webhook_payload: WebhookPayload,
-    pub plan_tier: String,
+    pub plan_tier: Tier,
     pub evaluation_ends_at: Option<Timestamp>,
     /// Credits of one cycle; `None` is the plan's.
     pub monthly_credits: Option<Micro>,
@@ -166,7 +167,7 @@ impl Caller {
     pub fn allotment(&self, plans: &Plans) -> Micro {
         let plan = || {
             plans
-                .find(&self.plan_tier)
+                .find(self.plan_tier)
                 .map_or(Micro::ZERO, |plan| plan.monthly_credits)
         };
         self.monthly_credits.unwrap_or_else(plan)

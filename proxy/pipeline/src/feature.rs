@@ -52,7 +52,7 @@ pub fn known(catalogue: &Catalogue) -> BTreeSet<&str> {
 /// # Errors
 /// 403: not in its plan, or switched off.
 pub fn webhooks(caller: &Caller, plans: &Plans) -> Result<(), Fault> {
-    if !plans.offers(&caller.plan_tier, WEBHOOKS) {
+    if !plans.offers(caller.plan_tier, WEBHOOKS) {
         let fault = Code::FeatureNotAvailable.fault();
         return Err(fault.detail("required_tier", plans.tier_with(WEBHOOKS)));
     }
@@ -83,7 +83,7 @@ pub fn is_on_at_first(name: &str) -> bool {
 /// # Errors
 /// 403: not in its plan, or switched off.
 pub fn integrations(caller: &Caller, plans: &Plans) -> Result<(), Fault> {
-    if !plans.offers(&caller.plan_tier, INTEGRATIONS) {
+    if !plans.offers(caller.plan_tier, INTEGRATIONS) {
         let fault = Code::FeatureNotAvailable.fault();
         return Err(fault.detail("required_tier", plans.tier_with(INTEGRATIONS)));
     }

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use sha2::{Digest, Sha256};
 use svc_core::id::IdKind;
 use svc_core::money::Micro;
+use svc_core::plan::Tier;
 use svc_core::secret::{self, Mode};
 use svc_core::time::Timestamp;
 
@@ -20,8 +21,7 @@ use crate::{Store, StoreError};
 #[derive(Clone, Debug)]
 pub struct Bootstrap {
     pub name: String,
-    /// A tier of the policies' plans.
-    pub plan_tier: String,
+    pub plan_tier: Tier,
     pub evaluation_ends_at: Option<Timestamp>,
     pub phi_mode: PhiMode,
     /// Ids of the catalogue's premium models that are enabled at once.
@@ -144,7 +144,7 @@ fn organization(request: &Bootstrap, ids: &Bootstrapped) -> Organization {
         slug: ids.slug.clone(),
         default_project_id: ids.project_id.clone(),
         plan: Plan {
-            tier: plan_tier.clone(),
+            tier: *plan_tier,
             monthly_credits: *monthly_credits,
             evaluation_ends_at: *evaluation_ends_at,
             per_minute: *per_minute,

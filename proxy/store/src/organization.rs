@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 use svc_core::money::Micro;
+use svc_core::plan::Tier;
 use svc_core::time::Timestamp;
 
 use crate::audit;
@@ -84,8 +85,7 @@ pub struct Organization {
 /// What the operator has agreed with an organization.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// `evaluation`, `standard`, `premium` or `enterprise`.
-    pub tier: String,
+    pub tier: Tier,
     /// Credits of one cycle; `None` is what the tier includes.
     pub monthly_credits: Option<Micro>,
     pub evaluation_ends_at: Option<Timestamp>,
@@ -217,7 +217,7 @@ pub(crate) async fn insert(cx: &mut Connection, draft: Draft) -> Result<(), Stor
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, \
          $21, $22, $23)",
         args![
-            &id, name, slug, tier, monthly_credits, evaluation_ends_at, phi_mode.word(), phi_restore, ai_paused,
+            &id, name, slug, tier.word(), monthly_credits, evaluation_ends_at, phi_mode.word(), phi_restore, ai_paused,
             &premium_models[..], prompt, per_request_max_tokens, default_project_id, &features_json(&features),
             webhook_payload.word(), i64::from(cycle_anchor_day), cycle_timezone, conversation_days, audit_days,
             per_minute, per_day, created_at, updated_at,
@@ -393,7 +393,7 @@ pub async fn save_plan(
                     "organization",
                     "UPDATE organizations SET plan_tier = $2, monthly_credits_micro = $3, \
                      evaluation_ends_at = $4, per_minute = $5, per_day = $6, updated_at = $7 WHERE id = $1",
-                    args![id, tier, monthly_credits, evaluation_ends_at, per_minute, per_day, now],
+                    args![id, tier.word(), monthly_credits, evaluation_ends_at, per_minute, per_day, now],
                 )
                 .await?;
                 audit::insert(cx, &row).await
@@ -427,7 +427,7 @@ pub(crate) fn from_row(row: &Row) -> Result<Stored, StoreError> {
         slug: row.get("slug")?,
         default_project_id: row.get("default_project_id")?,
         plan: Plan {
-            tier: row.get("plan_tier")?,
+            tier: row.word("plan_tier", Tier::parse)?,
             monthly_credits: row.get("monthly_credits_micro")?,
             evaluation_ends_at: row.get("evaluation_ends_at")?,
             per_minute: row.get("org_per_minute")?,

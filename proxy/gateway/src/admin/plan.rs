@@ -4,21 +4,23 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde_json::{Map, Value, json};
+use svc_core::plan::Tier;
 use svc_core::time::{MS_PER_DAY, Timestamp};
 use svc_pipeline::moment;
 use svc_store::organization::{self, Plan};
 use svc_store::{Store, StoreError};
 
-use super::{EVALUATION, TIERS, credits, system_row};
+use super::{credits, system_row};
 
 /// Gives an organization another plan; what is not named is the tier's. A running gateway knows it within two seconds.
 #[derive(clap::Args)]
 pub(crate) struct Set {
     #[arg(long, value_name = "ID")]
     organization: String,
-    #[arg(long, value_parser = TIERS)]
-    tier: String,
+    #[arg(long, value_parser = parser())]
+    tier: Tier,
     /// Days until an evaluation ends.
     #[arg(long, value_name = "N")]
     evaluation_days: Option<u16>,
@@ -33,6 +35,12 @@ pub(crate) struct Set {
     per_day: Option<u32>,
 }
 
+/// Reads a tier off the command line.
+pub(super) fn parser() -> impl TypedValueParser<Value = Tier> {
+    PossibleValuesParser::new(Tier::ALL.map(Tier::word))
+        .try_map(|word| Tier::parse(&word).ok_or("not a tier"))
+}
+
 /// An evaluation lasts so long where nobody says otherwise.
 const EVALUATION_DAYS: u16 = 30;
 
@@ -41,16 +49,16 @@ const EVALUATION_DAYS: u16 = 30;
 /// # Errors
 /// Days for a tier that does not end.
 pub(super) fn end(
-    tier: &str,
+    tier: Tier,
     evaluation_days: Option<u16>,
     now: Timestamp,
 ) -> anyhow::Result<Option<Timestamp>> {
     match (tier, evaluation_days) {
-        (EVALUATION, days) => {
+        (Tier::Evaluation, days) => {
             let days = days.unwrap_or(EVALUATION_DAYS);
             Ok(Some(now.plus_ms(i64::from(days) * MS_PER_DAY)))
         }
-        (_, Some(_)) => bail!("--evaluation-days is for the tier {EVALUATION}"),
+        (_, Some(_)) => bail!("--evaluation-days is for the tier {}", Tier::Evaluation),
         (_, None) => Ok(None),
     }
 }
@@ -68,7 +76,7 @@ pub(super) async fn set(store: &Store, options: Set) -> anyhow::Result<ExitCode>
     } = options;
     let now = moment::now();
     let plan = Plan {
-        evaluation_ends_at: end(&tier, evaluation_days, now)?,
+        evaluation_ends_at: end(tier, evaluation_days, now)?,
         tier,
         monthly_credits: amount.as_deref().map(credits).transpose()?,
         per_minute,
@@ -99,7 +107,7 @@ fn shown(plan: &Plan) -> Value {
         per_day,
     } = plan;
     json!({
-        "tier": tier,
+        "tier": tier.word(),
         "monthly_credits": monthly_credits.map(svc_core::money::Micro::to_json),
         "evaluation_ends_at": evaluation_ends_at.map(|end| end.to_string()),
         "per_minute": per_minute,

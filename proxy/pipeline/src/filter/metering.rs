@@ -6,6 +6,7 @@
 
 use futures_util::future::BoxFuture;
 use svc_core::fault::{Code, Fault};
+use svc_core::plan::Tier;
 use svc_core::time::Timestamp;
 
 use super::Filter;
@@ -88,10 +89,8 @@ pub(crate) fn evaluation_open(caller: &Caller, now: Timestamp) -> Result<(), Fau
     let has_ended = caller
         .evaluation_ends_at
         .is_some_and(|ends_at| ends_at <= now);
-    if caller.plan_tier == EVALUATION && has_ended {
+    if caller.plan_tier == Tier::Evaluation && has_ended {
         return Err(Code::EvaluationAccessBlocked.fault());
     }
     Ok(())
 }
-
-const EVALUATION: &str = "evaluation";

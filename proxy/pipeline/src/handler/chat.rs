@@ -108,7 +108,7 @@ pub(super) async fn call(exchange: &mut Exchange) -> Result<Call, Fault> {
     let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
     let index = *given(exchange.facts.model.as_ref(), "the model")?;
     let model = given(policy.catalogue.models.get(index), "the model")?;
-    let offered = policy.plans.offers(&caller.plan_tier, INTEGRATIONS);
+    let offered = policy.plans.offers(caller.plan_tier, INTEGRATIONS);
     let own = integration::own_providers(gateway, caller, offered).await?;
     // What a caller brings is taken for what the model's first provider said, where no seal of ours says otherwise. Of a
     // stored turn the store knows better, or does not know.

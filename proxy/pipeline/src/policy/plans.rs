@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::Deserialize;
 use svc_core::money::Micro;
+use svc_core::plan::Tier;
 
 use super::Findings;
 use super::models::Catalogue;
@@ -44,7 +45,7 @@ struct Entry {
 
 /// One tier.
 pub struct Plan {
-    pub tier: String,
+    pub tier: Tier,
     /// Credits of one cycle.
     pub monthly_credits: Micro,
     /// What organizations of this tier may use.
@@ -57,24 +58,23 @@ pub struct Plans {
     plans: Vec<Plan>,
 }
 
-/// Contract 8: the tiers that `required_tier` may name, the least first.
-const TIERS: [&str; 4] = ["evaluation", "standard", "premium", "enterprise"];
-
 impl Plans {
-    /// The plan of a tier: `evaluation`, `standard`, `premium` or `enterprise`.
-    pub fn find(&self, tier: &str) -> Option<&Plan> {
+    /// The plan of a tier.
+    pub fn find(&self, tier: Tier) -> Option<&Plan> {
         self.plans.iter().find(|plan| plan.tier == tier)
     }
 
     /// Whether organizations of this tier may use the feature.
-    pub fn offers(&self, tier: &str, feature: &str) -> bool {
+    pub fn offers(&self, tier: Tier, feature: &str) -> bool {
         self.find(tier)
             .is_some_and(|plan| plan.features.iter().any(|name| name == feature))
     }
 
-    /// The least tier that has the feature.
+    /// The word of the least tier that has the feature.
     pub fn tier_with(&self, feature: &str) -> Option<&'static str> {
-        TIERS.into_iter().find(|tier| self.offers(tier, feature))
+        let mut tiers = Tier::ALL.into_iter();
+        let least = tiers.find(|tier| self.offers(*tier, feature));
+        least.map(Tier::word)
     }
 
     /// Features are looked at beside the catalogue, which may name some: not where that is broken itself.
@@ -86,6 +86,7 @@ impl Plans {
     ) -> Self {
         let known = catalogue.map(feature::known);
         let mut plans = Vec::with_capacity(file.plan.len());
+        let mut strangers = Vec::new();
         for Entry {
             tier,
             monthly_credits,
@@ -102,22 +103,23 @@ impl Plans {
             if let Some(known) = &known {
                 unknown_features(&tier, &features, known, name, findings);
             }
+            let Some(tier) = Tier::parse(&tier) else {
+                strangers.push(tier);
+                continue;
+            };
             plans.push(Plan {
                 tier,
                 monthly_credits: credits.unwrap_or(Micro::ZERO),
                 features,
             });
         }
-        for tier in TIERS {
+        for tier in Tier::ALL {
             if plans.iter().filter(|plan| plan.tier == tier).count() != 1 {
                 findings.add(name, format!("plan {tier} must stand exactly once"));
             }
         }
-        for plan in plans
-            .iter()
-            .filter(|plan| !TIERS.contains(&plan.tier.as_str()))
-        {
-            findings.add(name, format!("plan {} is not a known tier", plan.tier));
+        for tier in strangers {
+            findings.add(name, format!("plan {tier} is not a known tier"));
         }
         Self {
             limits: file.limits,

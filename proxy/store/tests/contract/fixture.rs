@@ -7,6 +7,7 @@ use svc_core::chat::{Role, Usage};
 use svc_core::id::IdKind;
 use svc_core::metering::Charge;
 use svc_core::money::Micro;
+use svc_core::plan::Tier;
 use svc_core::secret::Mode;
 use svc_core::time::Timestamp;
 use svc_store::audit::{Actor, ActorKind, Outcome, Phase, Phi, Request, Row, Target};
@@ -40,7 +41,7 @@ pub(crate) fn id(kind: IdKind) -> String {
 pub(crate) fn plan() -> Bootstrap {
     Bootstrap {
         name: "Mercy Clinic".to_owned(),
-        plan_tier: "standard".to_owned(),
+        plan_tier: Tier::Standard,
         evaluation_ends_at: None,
         phi_mode: PhiMode::Redact,
         premium_models: vec!["alpha-opus-4-7".to_owned()],
