@@ -25,6 +25,7 @@ pub(crate) use metering::evaluation_open;
 
 use futures_util::future::BoxFuture;
 use svc_core::fault::Fault;
+use svc_core::surface::Surface;
 
 use crate::exchange::Exchange;
 use crate::fact::Fact;
@@ -39,6 +40,16 @@ pub trait Filter: Send + Sync {
 
     /// Facts that this filter gives.
     fn gives(&self) -> &'static [Fact];
+
+    /// The surface whose bodies this filter reads; `None` where it reads none.
+    fn reads(&self) -> Option<Surface> {
+        None
+    }
+
+    /// Facts that this filter must stand behind wherever a pipeline gives them at all.
+    fn behind(&self) -> &'static [Fact] {
+        &[]
+    }
 
     /// Passes the exchange on, or ends it with a fault.
     fn apply<'a>(&'a self, exchange: &'a mut Exchange) -> BoxFuture<'a, Result<(), Fault>>;
@@ -75,4 +86,66 @@ pub fn find(name: &str) -> Option<&'static dyn Filter> {
 /// Names of all filters, for metrics.
 pub fn names() -> impl Iterator<Item = &'static str> {
     FILTERS.iter().map(|filter| filter.name())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::path::Path;
+
+    use super::*;
+
+    /// The word of a fact in the table of `docs/policies.md`.
+    const fn word(fact: Fact) -> &'static str {
+        match fact {
+            Fact::Caller => "caller",
+            Fact::Version => "version",
+            Fact::Authorized => "authorized",
+            Fact::Delegated => "delegating user",
+            Fact::Admitted => "admitted",
+            Fact::Chat => "chat",
+            Fact::Granted => "agent's grant",
+            Fact::Conversation => "conversation",
+            Fact::AiAllowed => "AI switch",
+            Fact::Model => "model",
+            Fact::Eligible => "eligibility",
+            Fact::Baa => "BAA",
+            Fact::Reservation => "reservation",
+            Fact::Metered => "metering",
+            Fact::PhiScan => "PHI scan",
+            Fact::Intent => "intent",
+        }
+    }
+
+    /// The facts of a cell; what stands in parentheses is said of them.
+    fn facts(cell: &str) -> Vec<&str> {
+        let facts = cell.split(',').map(|fact| {
+            let bare = fact.split_once('(').map_or(fact, |(bare, _)| bare);
+            bare.trim()
+        });
+        facts.filter(|fact| !fact.is_empty()).collect()
+    }
+
+    #[test]
+    fn the_page_of_policies_has_the_table_of_filters() {
+        let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/policies.md");
+        let page = std::fs::read_to_string(page).unwrap();
+        let table = page.split("| filter | refuses with | needs | gives |").nth(1);
+        let rows = table.unwrap().lines().skip(2);
+        let mut documented = Vec::new();
+        for row in rows.take_while(|row| row.starts_with('|')) {
+            let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+            let [_, names, _, needs, gives, _] = cells[..] else {
+                panic!("{row}")
+            };
+            for name in names.split(", ").map(|name| name.trim_matches('`')) {
+                let filter = find(name).unwrap_or_else(|| panic!("{name} is no filter"));
+                let words = |facts: &[Fact]| facts.iter().copied().map(word).collect::<Vec<_>>();
+                assert_eq!(facts(needs), words(filter.needs()), "{name} needs");
+                assert_eq!(facts(gives), words(filter.gives()), "{name} gives");
+                documented.push(filter.name());
+            }
+        }
+        assert_eq!(documented, names().collect::<Vec<_>>());
+    }
 }

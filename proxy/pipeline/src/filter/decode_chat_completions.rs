@@ -3,7 +3,7 @@
 
 use futures_util::future::BoxFuture;
 use svc_core::fault::Fault;
-use svc_core::surface::chat_completions;
+use svc_core::surface::{Surface, chat_completions};
 
 use super::{Filter, body};
 use crate::conversation::Thread;
@@ -23,6 +23,10 @@ impl Filter for DecodeChatCompletions {
 
     fn gives(&self) -> &'static [Fact] {
         &[Fact::Chat, Fact::Conversation]
+    }
+
+    fn reads(&self) -> Option<Surface> {
+        Some(Surface::ChatCompletions)
     }
 
     fn apply<'a>(&'a self, exchange: &'a mut Exchange) -> BoxFuture<'a, Result<(), Fault>> {

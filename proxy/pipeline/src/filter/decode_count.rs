@@ -3,7 +3,7 @@
 
 use futures_util::future::BoxFuture;
 use svc_core::fault::Fault;
-use svc_core::surface::messages;
+use svc_core::surface::{Surface, messages};
 
 use super::decode_messages::wire_version;
 use super::{Filter, body};
@@ -24,6 +24,10 @@ impl Filter for DecodeCount {
 
     fn gives(&self) -> &'static [Fact] {
         &[Fact::Chat, Fact::Conversation]
+    }
+
+    fn reads(&self) -> Option<Surface> {
+        Some(Surface::Messages)
     }
 
     fn apply<'a>(&'a self, exchange: &'a mut Exchange) -> BoxFuture<'a, Result<(), Fault>> {

@@ -4,6 +4,7 @@
 use futures_util::future::BoxFuture;
 use http::HeaderMap;
 use svc_core::fault::Fault;
+use svc_core::surface::Surface;
 use svc_core::surface::messages::{self, WireVersion};
 
 use super::{Filter, body};
@@ -24,6 +25,10 @@ impl Filter for DecodeMessages {
 
     fn gives(&self) -> &'static [Fact] {
         &[Fact::Chat, Fact::Conversation]
+    }
+
+    fn reads(&self) -> Option<Surface> {
+        Some(Surface::Messages)
     }
 
     fn apply<'a>(&'a self, exchange: &'a mut Exchange) -> BoxFuture<'a, Result<(), Fault>> {

@@ -2,7 +2,7 @@
 
 use futures_util::future::BoxFuture;
 use svc_core::fault::Fault;
-use svc_core::surface::native;
+use svc_core::surface::{Surface, native};
 
 use super::{Filter, body};
 use crate::conversation::Thread;
@@ -22,6 +22,10 @@ impl Filter for DecodeNative {
 
     fn gives(&self) -> &'static [Fact] {
         &[Fact::Chat]
+    }
+
+    fn reads(&self) -> Option<Surface> {
+        Some(Surface::Native)
     }
 
     fn apply<'a>(&'a self, exchange: &'a mut Exchange) -> BoxFuture<'a, Result<(), Fault>> {

@@ -41,6 +41,11 @@ impl Filter for Limits {
         &[Fact::Admitted]
     }
 
+    /// Contract 2: step 7 before step 8. Who may not do this does not use up what others may do.
+    fn behind(&self) -> &'static [Fact] {
+        &[Fact::Delegated]
+    }
+
     fn apply<'a>(&'a self, exchange: &'a mut Exchange) -> BoxFuture<'a, Result<(), Fault>> {
         Box::pin(async move {
             exchange.facts.is_counted = true;

@@ -141,14 +141,6 @@ static METHODS: [Method; 5] = [
     Method::DELETE,
 ];
 
-/// Filters that read a body, and the surface that it is written in.
-const DECODERS: [(&str, Surface); 4] = [
-    ("decode_native", Surface::Native),
-    ("decode_messages", Surface::Messages),
-    ("decode_chat_completions", Surface::ChatCompletions),
-    ("decode_count", Surface::Messages),
-];
-
 /// Every SDK of the messages format sends it (wire.md 1).
 const ANTHROPIC_VERSION: HeaderName = HeaderName::from_static("anthropic-version");
 
@@ -400,13 +392,18 @@ fn check_pipeline(pipeline: &str, filters: &[String], name: &str, findings: &mut
             findings.add(name, message);
         }
     }
-    // Contract 2: step 7 before step 8. Who may not do this does not use up what others may do.
-    let place = |wanted: &str| filters.iter().position(|filter| filter == wanted);
-    if let (Some(delegation), Some(limits)) = (place("delegation"), place("limits"))
-        && limits < delegation
-    {
-        let message = format!("pipeline {pipeline}: filter limits stands before delegation");
-        findings.add(name, message);
+    let known = filters.iter().filter_map(|filter| filter::find(filter));
+    let known: Vec<&dyn Filter> = known.collect();
+    for (place, filter) in known.iter().enumerate() {
+        let gives = |later: &&&dyn Filter| {
+            let mut facts = later.gives().iter();
+            facts.any(|fact| filter.behind().contains(fact))
+        };
+        if let Some(later) = known.iter().skip(place + 1).find(gives) {
+            let (filter, later) = (filter.name(), later.name());
+            let message = format!("pipeline {pipeline}: filter {filter} stands before {later}");
+            findings.add(name, message);
+        }
     }
 }
 
@@ -419,8 +416,7 @@ fn check_surface(
     findings: &mut Findings,
 ) {
     for filter in filters {
-        let read = DECODERS.iter().find(|(word, _)| *word == filter.name());
-        if read.is_some_and(|(_, read)| *read != surface) {
+        if filter.reads().is_some_and(|read| read != surface) {
             let message = format!(
                 "{label}: filter {} reads another surface than {}",
                 filter.name(),
