@@ -130,7 +130,9 @@ mod tests {
     fn the_page_of_policies_has_the_table_of_filters() {
         let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/policies.md");
         let page = std::fs::read_to_string(page).unwrap();
-        let table = page.split("| filter | refuses with | needs | gives |").nth(1);
+        let table = page
+            .split("| filter | refuses with | needs | gives |")
+            .nth(1);
         let rows = table.unwrap().lines().skip(2);
         let mut documented = Vec::new();
         for row in rows.take_while(|row| row.starts_with('|')) {

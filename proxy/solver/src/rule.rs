@@ -34,7 +34,7 @@ pub(crate) trait Rule: Send + Sync {
     }
 
     /// Its coverage wish, where it is one: coverage is the model's own.
-    fn soft_coverage(&self) -> Option<&crate::preference::SoftCoverage> {
+    fn soft_coverage(&self) -> Option<&crate::preference::soft_coverage::SoftCoverage> {
         None
     }
 }
