@@ -18,6 +18,8 @@ mod problems;
 mod reading;
 mod tables;
 
+pub(crate) use environment::KNOWN_PROVIDERS;
+
 pub(crate) use tables::{
     Dashboard, Integrations, Limits, LogFormat, Plugins, Policies, Provider, Secret, Server,
     Signatures, Solver, Store, Telemetry, Versions, Webhooks,
@@ -178,7 +180,7 @@ impl Configuration {
     /// Names that the catalogue may use: those of the environment, and those that the file configures.
     pub(crate) fn known(&self) -> Known {
         let configured = self.providers.keys().chain(self.test_providers.keys());
-        let known = environment::KNOWN_PROVIDERS.map(str::to_owned);
+        let known = KNOWN_PROVIDERS.map(str::to_owned);
         let names: BTreeSet<String> = configured.cloned().chain(known).collect();
         Known {
             providers: names.into_iter().collect(),

@@ -38,7 +38,7 @@ use svc_webhook::Dispatcher;
 use tokio::runtime::Runtime;
 use tokio::sync::{Semaphore, oneshot};
 
-use crate::configuration::{Configuration, LimitsStore, Provider, Secret};
+use crate::configuration::{Configuration, KNOWN_PROVIDERS, LimitsStore, Provider, Secret};
 use crate::lock::{Lock, Lockable};
 use crate::signals::Signals;
 use crate::{admin_page, descriptors, fake_provider, providers, solve, telemetry, welcome, wiring};
@@ -166,8 +166,8 @@ fn lockables(configuration: &Configuration) -> anyhow::Result<Vec<Lockable>> {
 /// What is still running on the background runtime when everything is settled is not worth waiting for.
 const SHUTDOWN: Duration = Duration::from_secs(2);
 
-/// Where no provider has an address, starts the bundled fake provider in the place of [`FAKED`]; the same for test
-/// mode. Says so, because nothing real answers then.
+/// Where no provider has an address, starts the bundled fake provider in the place of [`KNOWN_PROVIDERS`]; the same for
+/// test mode. Says so, because nothing real answers then.
 fn start_fakes(configuration: &mut Configuration) -> anyhow::Result<bool> {
     let live_missing = configuration
         .providers
@@ -188,15 +188,16 @@ fn start_fakes(configuration: &mut Configuration) -> anyhow::Result<bool> {
         ..Provider::default()
     };
     if live_missing {
-        tracing::warn!(%address, "no provider is configured: the bundled fake provider answers for alpha and beta");
-        for name in FAKED {
+        let names = KNOWN_PROVIDERS.join(" and ");
+        tracing::warn!(%address, "no provider is configured: the bundled fake provider answers for {names}");
+        for name in KNOWN_PROVIDERS {
             configuration
                 .providers
                 .insert(name.to_owned(), fake.clone());
         }
     }
     if test_missing {
-        for name in FAKED {
+        for name in KNOWN_PROVIDERS {
             configuration
                 .test_providers
                 .insert(name.to_owned(), fake.clone());
@@ -225,9 +226,6 @@ fn openid(
     let provider = svc_dashboard::openid::Provider::new(settings, connector.clone());
     Ok(Some(Arc::new(provider.context("dashboard.openid")?)))
 }
-
-/// Providers of the shipped catalogue.
-const FAKED: [&str; 2] = ["alpha", "beta"];
 
 async fn build(
     configuration: &Configuration,

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Provider, Secret};
 
 /// Providers that may be configured whatever file and models name: those of the shipped models.
-pub(super) const KNOWN_PROVIDERS: [&str; 2] = ["alpha", "beta"];
+pub(crate) const KNOWN_PROVIDERS: [&str; 2] = ["alpha", "beta"];
 
 /// Takes `NAME_BASE_URL` and `NAME_API_KEY` for every provider that is configured already, that is in `catalogue`, or
 /// that is known anyway. Gives back what cannot be used.
