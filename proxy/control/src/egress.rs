@@ -16,7 +16,7 @@ use svc_pipeline::handler::Handler;
 use svc_pipeline::integration::{PATH_NOT_ALLOWED, Ready, Unusable, Way};
 use svc_pipeline::response::{Body, Response};
 use svc_pipeline::trail::Entry;
-use svc_pipeline::upstream::{InboundBody, OutboundRequest, Reached, UpstreamError};
+use svc_pipeline::upstream::{OutboundRequest, Reached, Unread, UpstreamError, whole};
 use svc_pipeline::{feature, moment};
 use svc_store::audit::{self, Target};
 
@@ -90,7 +90,8 @@ async fn dispatch(exchange: &mut Exchange) -> Result<Response, Fault> {
     way.touch(&gateway, moment::now());
     let answer = gateway.connector.send(ready.target.clone(), request).await;
     let answer = answer.map_err(unanswered)?;
-    let body = whole(answer.body).await?;
+    let body = whole(answer.body, MAX_ANSWER_BYTES).await.map_err(unread)?;
+    let body = Bytes::from(body);
     details.insert("response_bytes".into(), body.len().into());
     let row = exchange.trail.scribe().row(Entry {
         event: "integration.dispatched".to_owned(),
@@ -210,17 +211,15 @@ fn unanswered(error: UpstreamError) -> Fault {
     }
 }
 
-async fn whole(mut body: Box<dyn InboundBody>) -> Result<Bytes, Fault> {
-    let mut bytes = Vec::new();
-    while let Some(more) = body.next().await.map_err(unanswered)? {
-        if bytes.len() + more.len() > MAX_ANSWER_BYTES {
+fn unread(error: Unread) -> Fault {
+    match error {
+        Unread::TooLong => {
             let message = "The integration's answer is too long.";
             let fault = Fault::new(Code::InferenceUpstreamFailure, message).from_provider();
-            return Err(fault.detail("reason", "body_too_large").never_retry());
+            fault.detail("reason", "body_too_large").never_retry()
         }
-        bytes.extend_from_slice(&more);
+        Unread::Upstream(error) => unanswered(error),
     }
-    Ok(bytes.into())
 }
 
 /// The answer, with the gateway's own headers in place of any of the same name.

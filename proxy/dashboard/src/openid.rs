@@ -21,7 +21,7 @@ use openidconnect::{
 };
 use svc_pipeline::openid::{OpenId, OpenIdError, Proof, Vouched};
 use svc_pipeline::upstream::{
-    ChosenBy, Connector, Deadlines, InboundBody, OutboundRequest, Reached, Target, UpstreamError,
+    ChosenBy, Connector, Deadlines, OutboundRequest, Reached, Target, Unread, UpstreamError, whole,
 };
 use svc_store::identity::Identity;
 use tokio::sync::Mutex;
@@ -375,6 +375,15 @@ enum HttpError {
     Upstream(#[from] UpstreamError),
 }
 
+impl From<Unread> for HttpError {
+    fn from(error: Unread) -> Self {
+        match error {
+            Unread::TooLong => Self::TooLong,
+            Unread::Upstream(error) => Self::Upstream(error),
+        }
+    }
+}
+
 impl<'c> AsyncHttpClient<'c> for Http {
     type Error = HttpError;
     type Future = BoxFuture<'static, Result<HttpResponse, HttpError>>;
@@ -403,7 +412,7 @@ impl Http {
                 reached: Reached::default(),
             };
             let answer = self.connector.send(Arc::new(target), request).await?;
-            let mut response = HttpResponse::new(whole(answer.body).await?);
+            let mut response = HttpResponse::new(whole(answer.body, MAX_ANSWER_BYTES).await?);
             *response.status_mut() = answer.status;
             *response.headers_mut() = answer.headers;
             Ok(response)
@@ -425,17 +434,6 @@ impl Http {
             deadlines: DEADLINES,
         })
     }
-}
-
-async fn whole(mut body: Box<dyn InboundBody>) -> Result<Vec<u8>, HttpError> {
-    let mut bytes = Vec::new();
-    while let Some(more) = body.next().await? {
-        if bytes.len() + more.len() > MAX_ANSWER_BYTES {
-            return Err(HttpError::TooLong);
-        }
-        bytes.extend_from_slice(&more);
-    }
-    Ok(bytes)
 }
 
 #[cfg(test)]

@@ -115,6 +115,42 @@ pub trait InboundBody: Send {
     fn next(&mut self) -> BoxFuture<'_, Result<Option<Bytes>, UpstreamError>>;
 }
 
+/// Why a body is not there as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unread {
+    #[error("the answer is too long")]
+    TooLong,
+    #[error(transparent)]
+    Upstream(#[from] UpstreamError),
+}
+
+/// Reads a body to its end.
+///
+/// # Errors
+/// The upstream's, or more than `most_bytes`.
+pub async fn whole(mut body: Box<dyn InboundBody>, most_bytes: usize) -> Result<Vec<u8>, Unread> {
+    let mut bytes = Vec::new();
+    while let Some(more) = body.next().await? {
+        if bytes.len() + more.len() > most_bytes {
+            return Err(Unread::TooLong);
+        }
+        bytes.extend_from_slice(&more);
+    }
+    Ok(bytes)
+}
+
+/// Reads on to the end of a body that nobody asks for, so that its connection can be used again; one that is longer than
+/// `most_bytes`, or breaks, loses it.
+pub async fn drain(mut body: Box<dyn InboundBody>, most_bytes: usize) {
+    let mut read = 0_usize;
+    while let Ok(Some(bytes)) = body.next().await {
+        read = read.saturating_add(bytes.len());
+        if read > most_bytes {
+            return;
+        }
+    }
+}
+
 /// Why an upstream did not answer. No text of the upstream is in here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UpstreamError {

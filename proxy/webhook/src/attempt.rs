@@ -12,7 +12,7 @@ use svc_core::address::{AddressRules, Base};
 use svc_core::webhook::AttemptError;
 use svc_pipeline::moment;
 use svc_pipeline::upstream::{
-    ChosenBy, Connector, Deadlines, InboundBody, OutboundRequest, Reached, Target, UpstreamError,
+    ChosenBy, Connector, Deadlines, OutboundRequest, Reached, Target, UpstreamError, drain,
 };
 use svc_store::outbox::{self, Attempt, Done, Due, Next, Opened};
 use svc_store::{Store, StoreError};
@@ -165,19 +165,9 @@ async fn deliver(
             .and_then(retry_after),
     };
     // Read to its end, the connection can be used again. What becomes of the body changes nothing.
-    let rest = drain(response.body);
+    let rest = drain(response.body, MAX_ANSWER_BYTES);
     tokio::time::timeout_at(deadline, rest).await.ok();
     Ok(answer)
-}
-
-async fn drain(mut body: Box<dyn InboundBody>) {
-    let mut read = 0_usize;
-    while let Ok(Some(bytes)) = body.next().await {
-        read = read.saturating_add(bytes.len());
-        if read > MAX_ANSWER_BYTES {
-            return;
-        }
-    }
 }
 
 fn headers(due: &Due, opened: &Opened) -> Result<HeaderMap, AttemptError> {

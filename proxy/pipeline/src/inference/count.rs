@@ -12,7 +12,7 @@ use super::breaker::Health;
 use super::failure::{Failure, before_sending};
 use super::run::{Call, Route, on_a_route, protocol, send};
 use crate::estimate::estimate;
-use crate::upstream::InboundBody;
+use crate::upstream::{Unread, whole};
 
 /// An answer that holds one number, or an error, fits many times over.
 const MAX_ANSWER_BYTES: usize = 64 * 1024;
@@ -51,7 +51,11 @@ async fn attempt(call: &Call, route: &Route) -> Result<(u64, Health), Failure> {
     };
     let answer = send(call, route, upstream).await?;
     let wait_ms = told_to_wait(&answer.headers);
-    let body = whole(answer.body).await?;
+    let body = whole(answer.body, MAX_ANSWER_BYTES).await;
+    let body = body.map_err(|error| match error {
+        Unread::TooLong => protocol(error),
+        Unread::Upstream(error) => error.into(),
+    })?;
     let read = route.driver.read_token_count(answer.status.as_u16(), &body);
     match read.await {
         Ok(tokens) => Ok((tokens, Health::Sound)),
@@ -76,15 +80,4 @@ fn told_to_wait(headers: &HeaderMap) -> Option<u64> {
 )]
 fn whole_ms(milliseconds: f64) -> u64 {
     milliseconds.ceil() as u64
-}
-
-async fn whole(mut body: Box<dyn InboundBody>) -> Result<Vec<u8>, Failure> {
-    let mut bytes = Vec::new();
-    while let Some(more) = body.next().await? {
-        if bytes.len() + more.len() > MAX_ANSWER_BYTES {
-            return Err(protocol("the answer is too long"));
-        }
-        bytes.extend_from_slice(&more);
-    }
-    Ok(bytes)
 }

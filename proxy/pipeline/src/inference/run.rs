@@ -25,7 +25,9 @@ use crate::moment;
 use crate::place::renamed;
 use crate::provider::Provider;
 use crate::reply::builder;
-use crate::upstream::{InboundBody, InboundResponse, OutboundRequest, Reached, UpstreamError};
+use crate::upstream::{
+    InboundBody, InboundResponse, OutboundRequest, Reached, UpstreamError, drain,
+};
 
 /// Bound on an answer that is handed to the driver in one piece, and on one line of a line-framed one.
 const MAX_WHOLE_BODY_BYTES: usize = 16 * 1024 * 1024;
@@ -505,7 +507,8 @@ impl EventSource {
     /// is waited for elsewhere.
     pub fn retire(self, background: &Handle) {
         self.provider.breaker.finished();
-        let mut ending = Box::pin(read_to_end(self.body));
+        let ending = drain(self.body, BODY_END_BYTES);
+        let mut ending = Box::pin(tokio::time::timeout(BODY_END_WAIT, ending).map(drop));
         if (&mut ending).now_or_never().is_none() {
             background.spawn(ending);
         }
@@ -526,20 +529,6 @@ impl EventSource {
         let from_driver = from_driver.filter(|failure| failure.health != Health::Unknown);
         from_driver.unwrap_or_else(|| error.into())
     }
-}
-
-/// Reads the rest of a body that nobody asks for; one that is long or late loses its connection.
-async fn read_to_end(mut body: Box<dyn InboundBody>) {
-    let reading = async {
-        let mut rest = 0;
-        while let Ok(Some(bytes)) = body.next().await {
-            rest += bytes.len();
-            if rest > BODY_END_BYTES {
-                break;
-            }
-        }
-    };
-    let _ = tokio::time::timeout(BODY_END_WAIT, reading).await;
 }
 
 pub(super) fn protocol(cause: impl std::fmt::Display) -> Failure {
