@@ -13,9 +13,8 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use svc_core::fault::{Code, Fault, Problems, invalid};
-use svc_core::gcra::Quota;
 use svc_core::id::IdKind;
-use svc_core::limit::Rule;
+use svc_core::limit::{MINUTE_MS, Rule};
 use svc_core::{json, secret};
 use svc_pipeline::exchange::{Exchange, REQUEST_ID};
 use svc_pipeline::fact::Fact;
@@ -44,7 +43,6 @@ const MAX_BODY_BYTES: usize = 262_144;
 const MAX_KEY_CHARS: usize = 255;
 /// As much of a foreign delivery id as a record keeps.
 const MAX_ORIGIN_CHARS: usize = 255;
-const MINUTE_MS: u32 = 60_000;
 /// How long a request with a key that the quota denies waits for the answer of another one with the same key: about as
 /// long as a commit takes on a machine that has much to do. Denied requests cost a write anyway.
 const WAITS: [Duration; 3] = [
@@ -224,10 +222,7 @@ fn judged(
 async fn take_of_quota(exchange: &Exchange, entrance: &Entrance) -> Result<(), Fault> {
     let webhook = &entrance.webhook;
     let default = exchange.policy.plans.limits.inbound_per_minute;
-    let rule = Rule::Rate(Quota {
-        limit: webhook.per_minute.unwrap_or(default),
-        window_ms: MINUTE_MS,
-    });
+    let rule = Rule::per_minute(webhook.per_minute.unwrap_or(default));
     let bucket = format!("inbound:{}", webhook.id);
     let verdict = exchange.gateway.limiter.take(&bucket, rule).await?;
     if verdict.allowed {

@@ -43,7 +43,18 @@ pub const US_PER_MS: i64 = 1_000;
 /// Microseconds in a UTC day.
 pub const US_PER_DAY: i64 = MS_PER_DAY * US_PER_MS;
 
+/// The window of a limit by minute.
+pub const MINUTE_MS: u32 = 60_000;
+
 impl Rule {
+    /// This many requests a minute.
+    pub const fn per_minute(limit: u32) -> Self {
+        Self::Rate(Quota {
+            limit,
+            window_ms: MINUTE_MS,
+        })
+    }
+
     /// Requests of one window or day; 0 is closed.
     pub const fn limit(self) -> u32 {
         match self {

@@ -103,7 +103,7 @@ pub fn refuse_as(exchange: &Exchange, failure: Failure) {
 
 fn bucket(exchange: &Exchange) -> (String, Rule) {
     let limits = exchange.policy.plans.limits;
-    let rule = limits::per_minute(limits.failed_authentications_per_minute);
+    let rule = Rule::per_minute(limits.failed_authentications_per_minute);
     (format!("address:{}", network(exchange.head.client)), rule)
 }
 

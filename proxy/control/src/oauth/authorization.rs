@@ -7,7 +7,6 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Map, Value, json};
 use svc_core::fault::Fault;
-use svc_core::gcra::Quota;
 use svc_core::grant::{self, Grant};
 use svc_core::limit::Rule;
 pub use svc_core::oauth::authorization::Refusal;
@@ -74,7 +73,6 @@ const SECRET_BYTES: usize = 32;
 
 /// A hospital behind one address whose staff all come back from lunch stays below it.
 const REQUESTS_PER_MINUTE: u32 = 300;
-const MINUTE_MS: u32 = 60_000;
 
 impl Doubt {
     const fn invalid(words: &'static str) -> Self {
@@ -212,10 +210,7 @@ fn has_registered(application: &Application, sent: &str) -> bool {
 
 /// Every request that is found good is kept for a while: a network that sends too many is not listened to.
 async fn admit(exchange: &Exchange) -> Result<(), Doubt> {
-    let rule = Rule::Rate(Quota {
-        limit: REQUESTS_PER_MINUTE,
-        window_ms: MINUTE_MS,
-    });
+    let rule = Rule::per_minute(REQUESTS_PER_MINUTE);
     let bucket = format!("authorize:{}", network(exchange.head.client));
     let verdict = exchange.gateway.limiter.take(&bucket, rule).await;
     let verdict = verdict.map_err(|fault| Doubt::fault(&fault))?;

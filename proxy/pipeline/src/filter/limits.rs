@@ -6,8 +6,7 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use http::{HeaderName, HeaderValue};
 use svc_core::fault::{Code, Fault};
-use svc_core::gcra::Quota;
-use svc_core::limit::{Rule, Verdict};
+use svc_core::limit::{MINUTE_MS, Rule, Verdict};
 use svc_store::limit::Take;
 
 use super::Filter;
@@ -18,7 +17,6 @@ use crate::limiter::{Admission, Admitted, Full, Limiter};
 use crate::moment;
 use crate::policy::plans;
 
-const MINUTE_MS: u32 = 60_000;
 const DAY_SECONDS: u64 = 86_400;
 
 const LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
@@ -110,7 +108,7 @@ fn takes(caller: &Caller, defaults: plans::Limits) -> [Take<'_>; 3] {
     let limit = caller.organization_per_minute;
     let organization = Take {
         bucket: &buckets.organization,
-        rule: per_minute(limit.unwrap_or(defaults.organization_per_minute)),
+        rule: Rule::per_minute(limit.unwrap_or(defaults.organization_per_minute)),
     };
     let limit = caller.organization_per_day;
     let day = Take {
@@ -119,7 +117,7 @@ fn takes(caller: &Caller, defaults: plans::Limits) -> [Take<'_>; 3] {
     };
     let own = |default| Take {
         bucket: &buckets.key,
-        rule: per_minute(caller.per_minute.unwrap_or(default)),
+        rule: Rule::per_minute(caller.per_minute.unwrap_or(default)),
     };
     match &caller.agent {
         None => [own(defaults.key_per_minute), organization, day],
@@ -140,13 +138,6 @@ fn place(caller: &Caller, defaults: plans::Limits) -> Option<(&str, u32)> {
     let agent = caller.agent.as_ref()?;
     let limit = agent.concurrency.unwrap_or(defaults.agent_concurrency);
     Some((caller.buckets.key.as_str(), limit))
-}
-
-pub(crate) const fn per_minute(limit: u32) -> Rule {
-    Rule::Rate(Quota {
-        limit,
-        window_ms: MINUTE_MS,
-    })
 }
 
 /// The bucket that a response speaks of: the one that denied, else the tightest; of equal ones the last.
