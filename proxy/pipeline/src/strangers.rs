@@ -16,7 +16,8 @@ use svc_store::{Store, StoreError};
 
 use crate::caller::Caller;
 use crate::exchange::Exchange;
-use crate::filter::{limits, network};
+use crate::filter::limits::{self, Bucket};
+use crate::filter::network;
 use crate::moment;
 
 /// Contract 14.2: one row per minute.
@@ -84,7 +85,7 @@ pub fn admit(exchange: &Exchange) -> Result<(), Fault> {
     if standing.allowed {
         Ok(())
     } else {
-        Err(limits::limited(standing, "address"))
+        Err(limits::limited(standing, Bucket::Address))
     }
 }
 

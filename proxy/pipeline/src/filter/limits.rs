@@ -17,7 +17,7 @@ use crate::limiter::{Admission, Admitted, Full, Limiter};
 use crate::moment;
 use crate::policy::plans;
 
-const DAY_SECONDS: u64 = 86_400;
+const DAY_SECONDS: u32 = 86_400;
 
 const LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
 const REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
@@ -59,11 +59,10 @@ impl Filter for Limits {
             } else {
                 admitting.await
             };
-            let scopes = scopes(&caller);
-            let (shown, scope) = told(&admitted.verdicts, scopes)?;
-            show(exchange, shown, scope);
+            let (shown, bucket) = told(&admitted.verdicts, buckets(&caller))?;
+            show(exchange, shown, bucket);
             if !shown.allowed {
-                return Err(limited(shown, scope));
+                return Err(limited(shown, bucket));
             }
             exchange.facts.slot = admitted.place.transpose().map_err(full)?;
             exchange.trail.admitted();
@@ -85,13 +84,50 @@ pub(crate) async fn count(exchange: &mut Exchange) {
     };
     let limiter = &exchange.gateway.limiter;
     let admitted = limiter.admit(&admission, moment::now_us()).await;
-    if let Ok((shown, scope)) = told(&admitted.verdicts, scopes(&caller)) {
-        show(exchange, shown, scope);
+    if let Ok((shown, bucket)) = told(&admitted.verdicts, buckets(&caller)) {
+        show(exchange, shown, bucket);
     }
 }
 
-/// The bucket of a credential of an agent.
-const AGENT: &str = "agent";
+/// Whose requests a limit counts together (contract 6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Bucket {
+    Key,
+    Organization,
+    OrganizationDay,
+    Agent,
+    Address,
+}
+
+impl Bucket {
+    /// The word of `scope` and of `X-RateLimit-Scope`.
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Key => "key",
+            Self::Organization => "org",
+            Self::OrganizationDay => "org_daily",
+            Self::Agent => "agent",
+            Self::Address => "address",
+        }
+    }
+
+    const fn window_seconds(self) -> u32 {
+        match self {
+            Self::OrganizationDay => DAY_SECONDS,
+            Self::Key | Self::Organization | Self::Agent | Self::Address => MINUTE_MS / 1_000,
+        }
+    }
+
+    /// What a denied request is answered with.
+    const fn code(self) -> Code {
+        match self {
+            Self::Agent => Code::AgentRateLimitExceeded,
+            Self::Key | Self::Organization | Self::OrganizationDay | Self::Address => {
+                Code::RateLimited
+            }
+        }
+    }
+}
 
 async fn admit(limiter: Arc<Limiter>, caller: Arc<Caller>, defaults: plans::Limits) -> Admitted {
     let admission = Admission {
@@ -125,11 +161,12 @@ fn takes(caller: &Caller, defaults: plans::Limits) -> [Take<'_>; 3] {
     }
 }
 
-/// What these buckets are called.
-fn scopes(caller: &Caller) -> [&'static str; 3] {
+/// Which buckets these are.
+fn buckets(caller: &Caller) -> [Bucket; 3] {
+    use Bucket::{Agent, Key, Organization, OrganizationDay};
     match &caller.agent {
-        None => ["key", "org", "org_daily"],
-        Some(_) => ["org", "org_daily", AGENT],
+        None => [Key, Organization, OrganizationDay],
+        Some(_) => [Organization, OrganizationDay, Agent],
     }
 }
 
@@ -141,14 +178,11 @@ fn place(caller: &Caller, defaults: plans::Limits) -> Option<(&str, u32)> {
 }
 
 /// The bucket that a response speaks of: the one that denied, else the tightest; of equal ones the last.
-fn told(
-    verdicts: &[Option<Verdict>],
-    scopes: [&'static str; 3],
-) -> Result<(Verdict, &'static str), Fault> {
-    let reached = verdicts.iter().flatten().copied().zip(scopes);
+fn told(verdicts: &[Option<Verdict>], buckets: [Bucket; 3]) -> Result<(Verdict, Bucket), Fault> {
+    let reached = verdicts.iter().flatten().copied().zip(buckets);
     // Nothing is behind one that denied.
     let last_of_equals =
-        |(verdict, _): &(Verdict, _)| Reverse((verdict.allowed, verdict.remaining));
+        |(verdict, _): &(Verdict, Bucket)| Reverse((verdict.allowed, verdict.remaining));
     reached
         .max_by_key(last_of_equals)
         .ok_or_else(|| Fault::internal("no rate limit is defined"))
@@ -162,7 +196,7 @@ fn full(full: Full) -> Fault {
 }
 
 /// Contract 6: the headers of the tightest bucket.
-fn show(exchange: &mut Exchange, verdict: Verdict, scope: &'static str) {
+fn show(exchange: &mut Exchange, verdict: Verdict, bucket: Bucket) {
     let reset_seconds = verdict.reset.0.unsigned_abs().div_ceil(1_000);
     exchange
         .headers
@@ -175,24 +209,15 @@ fn show(exchange: &mut Exchange, verdict: Verdict, scope: &'static str) {
         .insert(RESET, HeaderValue::from(reset_seconds));
     exchange
         .headers
-        .insert(SCOPE, HeaderValue::from_static(scope));
+        .insert(SCOPE, HeaderValue::from_static(bucket.word()));
 }
 
 /// 429 with the details of contract 3.3.
-pub(crate) fn limited(verdict: Verdict, scope: &'static str) -> Fault {
-    let window_seconds = if scope == "org_daily" {
-        DAY_SECONDS
-    } else {
-        u64::from(MINUTE_MS) / 1_000
-    };
-    let code = if scope == AGENT {
-        Code::AgentRateLimitExceeded
-    } else {
-        Code::RateLimited
-    };
-    code.fault()
+pub(crate) fn limited(verdict: Verdict, bucket: Bucket) -> Fault {
+    let fault = bucket.code().fault();
+    fault
         .retry_after(verdict.retry_after_seconds)
-        .detail("scope", scope)
+        .detail("scope", bucket.word())
         .detail("limit", verdict.limit)
-        .detail("window_seconds", window_seconds)
+        .detail("window_seconds", bucket.window_seconds())
 }
