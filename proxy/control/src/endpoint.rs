@@ -8,7 +8,6 @@ use std::sync::Arc;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use http::StatusCode;
-use http::header::USER_AGENT;
 use serde_json::{Map, Value, json};
 use svc_core::fault::Fault;
 use svc_core::json;
@@ -48,9 +47,6 @@ pub(crate) struct Write(pub(crate) fn(Call) -> Deciding);
 
 /// Contract 1.2.
 const MAX_BODY_BYTES: usize = 1024 * 1024;
-
-/// As audit rows keep it.
-const MAX_USER_AGENT_CHARS: usize = 256;
 
 pub(crate) const NEEDS: &[Fact] = &[
     Fact::Caller,
@@ -201,10 +197,6 @@ fn object(bytes: &[u8]) -> Result<Map<String, Value>, Fault> {
 
 pub(crate) fn call(exchange: &Exchange, body: Map<String, Value>) -> Result<Call, Fault> {
     let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
-    let header = |name| {
-        let value = exchange.head.headers.get(name)?;
-        value.to_str().ok().map(str::to_owned)
-    };
     Ok(Call {
         gateway: Arc::clone(&exchange.gateway),
         policy: Arc::clone(&exchange.policy),
@@ -213,8 +205,7 @@ pub(crate) fn call(exchange: &Exchange, body: Map<String, Value>) -> Result<Call
         client: Client {
             request_id: exchange.request_id.clone(),
             address: exchange.head.client.to_string(),
-            user_agent: header(USER_AGENT)
-                .map(|text| text.chars().take(MAX_USER_AGENT_CHARS).collect()),
+            user_agent: exchange.head.user_agent(),
             accepts_lines: accepts_lines(&exchange.head.headers),
         },
         parameters: exchange.parameters.clone(),

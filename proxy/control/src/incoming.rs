@@ -19,6 +19,7 @@ use svc_core::{json, secret};
 use svc_pipeline::exchange::{Exchange, REQUEST_ID};
 use svc_pipeline::fact::Fact;
 use svc_pipeline::handler::Handler;
+use svc_pipeline::idempotency::IDEMPOTENT_REPLAYED;
 use svc_pipeline::response::Response;
 use svc_pipeline::strangers::{self, Failure};
 use svc_pipeline::trail::{Entry, Party, Scribe};
@@ -52,8 +53,7 @@ const WAITS: [Duration; 3] = [
 ];
 
 const X_IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("x-idempotency-key");
-const X_SVC_WEBHOOK_ID: HeaderName = HeaderName::from_static("x-svc-webhook-id");
-const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
+const WEBHOOK_ID: HeaderName = HeaderName::from_static(svc_core::webhook::ID_HEADER);
 
 impl Handler for Incoming {
     fn name(&self) -> &'static str {
@@ -242,7 +242,7 @@ async fn take_of_quota(exchange: &Exchange, entrance: &Entrance) -> Result<(), F
 /// The delivery that the request comes from, if it says so: whoever sends this header is not told of the record that
 /// it makes (spec, loop prevention).
 fn origin(headers: &HeaderMap) -> Option<String> {
-    let value = headers.get(X_SVC_WEBHOOK_ID)?;
+    let value = headers.get(WEBHOOK_ID)?;
     let text = String::from_utf8_lossy(value.as_bytes());
     Some(text.chars().take(MAX_ORIGIN_CHARS).collect())
 }

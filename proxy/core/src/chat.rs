@@ -23,6 +23,9 @@ pub use tool::{
     Arguments, BadArguments, MAX_ARGUMENT_DEPTH, Tool, ToolCall, ToolChoice, ToolResult,
 };
 
+/// The smallest budget of reasoning that a provider takes (wire format of the messages surface).
+pub const MIN_REASONING_TOKENS: u32 = 1_024;
+
 /// One inference request, independent of the surface that it came in on.
 #[derive(Clone, PartialEq)]
 pub struct ChatRequest {

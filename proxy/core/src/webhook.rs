@@ -4,6 +4,10 @@
 /// The feature of organizations that may have endpoints and are told of events.
 pub const FEATURE: &str = "webhooks";
 
+/// Header that names a delivery. What comes in with it tells no event, or two systems that send each other everything
+/// would do so forever.
+pub const ID_HEADER: &str = "x-svc-webhook-id";
+
 /// What has happened to a record or to an entity's schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EventName {

@@ -1,7 +1,6 @@
 //! Audit rows of what people do with their accounts. What they do with anything else is written by the endpoint that
 //! does it.
 
-use http::header::USER_AGENT;
 use serde_json::{Map, Value};
 use svc_core::fault::Fault;
 use svc_core::id::IdKind;
@@ -10,9 +9,6 @@ use svc_pipeline::exchange::Exchange;
 use svc_pipeline::moment;
 use svc_store::audit::{self, Actor, ActorKind, Outcome, Phase, Request, Row, Target};
 use svc_store::user::User;
-
-/// As audit rows keep it.
-const MAX_USER_AGENT_CHARS: usize = 256;
 
 /// What a user did to their own account, or to another's.
 pub(crate) fn done(exchange: &Exchange, by: &User, event: &str, to: &User) -> Row {
@@ -93,8 +89,6 @@ fn actor(user: &User) -> Actor {
 
 fn row(exchange: &Exchange, event: &str, to: &User) -> Row {
     let head = &exchange.head;
-    let user_agent = head.headers.get(USER_AGENT);
-    let user_agent = user_agent.and_then(|value| value.to_str().ok());
     let mut details = Map::new();
     details.insert("via".to_owned(), Value::from("ui"));
     Row {
@@ -119,7 +113,7 @@ fn row(exchange: &Exchange, event: &str, to: &User) -> Row {
             surface: None,
             svc_version: None,
             ip: Some(head.client.to_string()),
-            user_agent: user_agent.map(|text| text.chars().take(MAX_USER_AGENT_CHARS).collect()),
+            user_agent: head.user_agent(),
         }),
         target: Some(Target {
             kind: "user".to_owned(),

@@ -25,7 +25,8 @@ use crate::response::{Body, Response};
 use crate::trail::Entry;
 
 pub(crate) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
-const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
+/// Marks an answer that was kept for its key.
+pub const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
 /// Contract 4.
 const MAX_KEY_CHARS: usize = 255;

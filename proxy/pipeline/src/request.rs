@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use bytes::Bytes;
+use http::header::USER_AGENT;
 use http::{HeaderMap, Method};
 use svc_core::fault::{Code, Fault, invalid};
 use tokio::sync::{mpsc, oneshot};
@@ -25,6 +26,17 @@ pub struct RequestHead {
     /// When the head was complete; durations count from here.
     pub received: Instant,
     pub cut_off: CutOff,
+}
+
+/// As much of a user agent as audit rows and records keep, in characters.
+const MAX_USER_AGENT_CHARS: usize = 256;
+
+impl RequestHead {
+    /// What the client says that it is, cut to what is kept of it.
+    pub fn user_agent(&self) -> Option<String> {
+        let value = self.headers.get(USER_AGENT)?.to_str().ok()?;
+        Some(value.chars().take(MAX_USER_AGENT_CHARS).collect())
+    }
 }
 
 /// Whether the gateway breaks off what is still open because its time to leave is over. One for all requests of an

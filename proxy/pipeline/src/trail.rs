@@ -188,9 +188,6 @@ fn shown_path(route: &Route, head: &RequestHead) -> String {
     segments.collect::<Vec<_>>().join("/")
 }
 
-/// Longest user agent that a row keeps.
-const MAX_USER_AGENT_CHARS: usize = 256;
-
 impl Trail {
     pub(crate) fn new(
         gateway: Arc<Gateway>,
@@ -200,10 +197,6 @@ impl Trail {
         head: &RequestHead,
         policy_epoch: i64,
     ) -> Self {
-        let user_agent = head
-            .headers
-            .get(http::header::USER_AGENT)
-            .and_then(|value| value.to_str().ok());
         let record = Record {
             operation: route.operation(),
             request_id: request_id.to_owned(),
@@ -212,7 +205,7 @@ impl Trail {
             surface,
             version: None,
             client: head.client.to_string(),
-            user_agent: user_agent.map(|text| text.chars().take(MAX_USER_AGENT_CHARS).collect()),
+            user_agent: head.user_agent(),
             received: head.received,
             policy_epoch,
             caller: None,

@@ -14,6 +14,7 @@ use crate::api_key::{self, ApiKey, Creator};
 use crate::baa::{self, Acceptance, Template};
 use crate::organization::{self, Draft, Organization, PhiMode, Plan, Settings, WebhookPayload};
 use crate::project::{self, Project};
+use crate::retention::MIN_AUDIT_DAYS;
 use crate::user::{self, Role, User};
 use crate::{Store, StoreError};
 
@@ -55,9 +56,8 @@ pub struct Bootstrapped {
     pub api_key: String,
 }
 
-/// Contract 8's example and floor: a year of conversations, six years of audit rows.
+/// Contract 8's example: a year of conversations.
 const CONVERSATION_DAYS: u32 = 365;
-const AUDIT_DAYS: u32 = 2_190;
 
 /// A template from its text.
 pub fn template(version: &str, title: &str, body: &str, published_at: Timestamp) -> Template {
@@ -163,7 +163,7 @@ fn organization(request: &Bootstrap, ids: &Bootstrapped) -> Organization {
             features: features.clone(),
             webhook_payload: WebhookPayload::Thin,
             conversation_days: CONVERSATION_DAYS,
-            audit_days: AUDIT_DAYS,
+            audit_days: MIN_AUDIT_DAYS,
         },
         created_at: *now,
         updated_at: *now,

@@ -63,7 +63,7 @@ impl Default for Settings {
 /// Contract 15.2: what is read of an answer before the connection is closed.
 const MAX_ANSWER_BYTES: usize = 16 * 1024;
 
-const WEBHOOK_ID: HeaderName = HeaderName::from_static("x-svc-webhook-id");
+const WEBHOOK_ID: HeaderName = HeaderName::from_static(svc_core::webhook::ID_HEADER);
 const SIGNATURE: HeaderName = HeaderName::from_static("svc-signature");
 const AGENT: HeaderValue = HeaderValue::from_static("Svc-Webhook/1.0");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");

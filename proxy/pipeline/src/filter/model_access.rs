@@ -2,7 +2,7 @@
 
 use futures_util::future::BoxFuture;
 use http::HeaderValue;
-use svc_core::chat::{ChatRequest, Size};
+use svc_core::chat::{ChatRequest, MIN_REASONING_TOKENS, Size};
 use svc_core::fault::{Code, Fault, invalid};
 use svc_core::surface::{Places, Surface};
 use svc_core::time::Timestamp;
@@ -74,9 +74,6 @@ fn capped(asked: Option<u32>, organization_cap: u32, model: &Model) -> u32 {
     let cap = organization_cap.min(model.max_output_tokens).max(1);
     asked.map_or(cap, |asked| asked.min(cap))
 }
-
-/// The smallest budget of reasoning that a provider takes (wire format of the messages surface).
-const MIN_REASONING_TOKENS: u32 = 1_024;
 
 /// Reasoning is part of the output: where the caller's limit is lowered, the budget is lowered in the same proportion,
 /// so that the answer keeps its share.

@@ -7,7 +7,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use crate::chat::{ChatRequest, Message, Part, ResponseFormat, Role, Sampling};
+use crate::chat::{
+    ChatRequest, MIN_REASONING_TOKENS, Message, Part, ResponseFormat, Role, Sampling,
+};
 use crate::fault::{Code, Fault, Problems, invalid};
 use crate::json;
 use crate::surface::blocks;
@@ -374,9 +376,6 @@ fn metadata(fields: &mut Fields<'_>, problems: &mut Problems) -> BTreeMap<String
     metadata
 }
 
-/// The wire format's smallest budget of thinking.
-const MIN_THINKING_TOKENS: u64 = 1_024;
-
 /// `thinking`. What a token budget cannot say travels whole as `must-thinking`.
 fn thinking(
     fields: &mut Fields<'_>,
@@ -399,7 +398,7 @@ fn thinking(
     let mut budget = None;
     if kind == Some("enabled") {
         thinking.require("budget_tokens", problems);
-        budget = thinking.count("budget_tokens", MIN_THINKING_TOKENS, problems);
+        budget = thinking.count("budget_tokens", u64::from(MIN_REASONING_TOKENS), problems);
     }
     thinking.end(problems);
     if kind == Some("adaptive") || (kind == Some("enabled") && display.is_some()) {
