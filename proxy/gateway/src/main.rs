@@ -88,32 +88,28 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
-    if let Some(Command::SolverWorker(options)) = arguments.command {
-        // Knows nothing of the gateway, its configuration included.
-        return solve::work(&options);
-    }
-    if let Some(Command::Audit(command)) = &arguments.command {
-        // Whoever verifies an export need not have a gateway.
-        return audit::run(command);
-    }
-    let configuration = Configuration::load(arguments.config.as_deref())?;
-    let command = arguments.command;
-    let command = command.unwrap_or(Command::Serve(serve::Options::default()));
-    // These two tell it with everything else that is wrong.
-    if !matches!(command, Command::Check | Command::Serve(_)) {
+    let Arguments { config, command } = arguments;
+    let configured = || Configuration::load(config.as_deref());
+    let readable = || -> anyhow::Result<Configuration> {
+        let configuration = configured()?;
         configuration.readable()?;
-    }
-    match command {
-        Command::Serve(options) => serve(&configuration, &options),
-        Command::Check => wiring::blocking(check::run(&configuration))?,
-        Command::Admin(command) => wiring::blocking(admin::run(&configuration, command))?,
+        Ok(configuration)
+    };
+    match command.unwrap_or(Command::Serve(serve::Options::default())) {
+        // These two tell what cannot be read with everything else that is wrong.
+        Command::Serve(options) => serve(&configured()?, &options),
+        Command::Check => wiring::blocking(check::run(&configured()?))?,
+        Command::Admin(command) => wiring::blocking(admin::run(&readable()?, command))?,
+        // Whoever verifies an export need not have a gateway.
         Command::Audit(command) => audit::run(&command),
-        Command::Baa(command) => wiring::blocking(baa::run(&configuration, command))?,
-        Command::Plugin(command) => wiring::blocking(plugin::run(&configuration, command))?,
-        Command::Phi(command) => wiring::blocking(phi::run(&configuration, command))?,
-        Command::Solve(options) => wiring::blocking(solve::run(&configuration, options))?,
+        Command::Baa(command) => wiring::blocking(baa::run(&readable()?, command))?,
+        Command::Plugin(command) => wiring::blocking(plugin::run(&readable()?, command))?,
+        Command::Phi(command) => wiring::blocking(phi::run(&readable()?, command))?,
+        Command::Solve(options) => wiring::blocking(solve::run(&readable()?, options))?,
+        // Knows nothing of the gateway, its configuration included.
         Command::SolverWorker(options) => solve::work(&options),
         Command::FakeProvider(options) => {
+            readable()?;
             wiring::blocking(fake_provider::serve(options))?.map(|()| ExitCode::SUCCESS)
         }
     }
