@@ -198,3 +198,42 @@ fn guests_of_tests_and_benches_do_not_ship() {
         assert!(!folder.join("plugin.toml").exists(), "{guest} ships");
     }
 }
+
+/// The section of the contract that a text cites behind this place: the number before any dot, or `X`.
+fn section(behind: &str) -> Option<String> {
+    let behind = behind.strip_prefix("section ").unwrap_or(behind);
+    if let Some(choice) = behind.strip_prefix('X') {
+        let is_choice = choice.starts_with(|next: char| next.is_ascii_digit());
+        return is_choice.then(|| "X".to_owned());
+    }
+    let digits = behind.split(|next: char| !next.is_ascii_digit()).next()?;
+    (!digits.is_empty()).then(|| digits.to_owned())
+}
+
+/// What comments cite is told to readers somewhere, and the page of the architecture says where.
+#[test]
+fn every_cited_section_of_the_contract_has_a_page() {
+    let page = program::repository().join("docs/ARCHITECTURE.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let table = page.split("## What comments cite").nth(1).unwrap();
+    let table = table.split("\n## ").next().unwrap();
+    for (path, text) in [".rs", ".toml", ".sql", ".wit"]
+        .into_iter()
+        .flat_map(|ending| files(&["proxy", "plugins", "policies", "wit", "tests"], ending))
+    {
+        let cited = ["contract ", "Contract "].into_iter();
+        let places =
+            cited.flat_map(|word| text.match_indices(word).map(|(at, word)| at + word.len()));
+        for section in places.filter_map(|at| section(&text[at..])) {
+            let row = match section.as_str() {
+                "X" => "| `contract X".to_owned(),
+                number => format!("| contract {number} |"),
+            };
+            assert!(
+                table.contains(&row),
+                "{} cites contract {section}, of which docs/ARCHITECTURE.md says nothing",
+                path.display()
+            );
+        }
+    }
+}
