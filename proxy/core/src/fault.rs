@@ -509,7 +509,10 @@ impl Problems {
         self.into_compat_result()
     }
 
-    /// `Ok` when nothing was found, else the one fault that names everything, as far as it is listed.
+    /// `Ok` when nothing was found.
+    ///
+    /// # Errors
+    /// The one fault that names everything, as far as it is listed.
     pub fn into_result(self) -> Result<(), Fault> {
         let Some((first, _)) = self.listed.first() else {
             return Ok(());

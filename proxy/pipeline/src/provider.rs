@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use svc_core::fault::{Code, Fault};
 use svc_plugin::AuthPlacement;
 use svc_store::ledger::BilledTo;
@@ -86,7 +87,7 @@ impl Provider {
                 path.push(if path.contains('?') { '&' } else { '?' });
                 path.push_str(name);
                 path.push('=');
-                percent_encode(secret, path);
+                path.extend(utf8_percent_encode(secret, RESERVED));
                 Ok(())
             }
         }
@@ -98,12 +99,8 @@ fn unusable(cause: &'static str) -> Fault {
 }
 
 /// RFC 3986: everything but unreserved characters.
-fn percent_encode(text: &str, out: &mut String) {
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
-            out.push(char::from(byte));
-        } else {
-            out.push_str(&format!("%{byte:02X}"));
-        }
-    }
-}
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');

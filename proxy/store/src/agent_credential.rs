@@ -211,6 +211,9 @@ pub async fn insert(
 
 /// Credentials of an agent that are neither revoked nor expired; whether the agent is archived makes no difference.
 /// Count them under [`agent::lock`].
+///
+/// # Errors
+/// Those of the database.
 pub async fn count_active(
     tx: &mut Transaction<'_>,
     agent_id: &str,

@@ -40,10 +40,6 @@ async fn a_dripping_head_is_closed() {
         }
     });
     let at = closed(&mut reading).await.expect("it is closed");
-    eprintln!(
-        "dripping head closed after {:?} (limit 300 ms)",
-        at - started
-    );
     assert!(at - started < Duration::from_secs(3));
     drip.abort();
 }

@@ -81,13 +81,11 @@ async fn a_body_over_64_kib_is_echoed() {
     .await;
     let body: Vec<u8> = (0..200_000_u32).map(|at| (at % 251) as u8).collect();
     let mut sender = client(&house, &papers).await.ready().await.unwrap();
-    let started = Instant::now();
     let (response, mut stream) = sender.send_request(post(), false).unwrap();
     send_body(&mut stream, &body).await;
     let mut response = response.await.unwrap();
     assert_eq!(response.status(), StatusCode::OK);
     assert!(read_body(response.body_mut()).await == body);
-    eprintln!("200 KB echoed over HTTP/2 in {:?}", started.elapsed());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -151,7 +149,6 @@ async fn a_reset_stream_is_noticed_and_its_siblings_live() {
     drop(dropped);
     let left = Instant::now();
     let late = closed(&mut two).await.unwrap() - left;
-    eprintln!("HTTP/2 stream reset: the upstream knew after {late:?}");
     assert!(late < SOON, "{late:?}");
     one.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
         .await

@@ -55,7 +55,10 @@ impl SamplingRule {
         }
     }
 
-    /// Leaves what the model takes, or names the parameter that it does not.
+    /// Leaves what the model takes.
+    ///
+    /// # Errors
+    /// The parameter that it does not take.
     pub fn apply(&self, sampling: &mut Sampling) -> Result<(), &'static str> {
         match self.takes {
             Takes::Range(low, high) => {
