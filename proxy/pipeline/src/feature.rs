@@ -30,7 +30,7 @@ pub(crate) const DOCUMENTS: &str = "documents";
 /// `reason` of the refusal of what an organization does not want.
 pub(crate) const SWITCHED_OFF: &str = "switched_off";
 
-/// What the program asks for.
+/// What the program knows. Nothing asks for `retrieval` yet, and no part of a request is of `provider_tools`.
 const ALL: [&str; 7] = [
     INTEGRATIONS,
     WEBHOOKS,
@@ -41,7 +41,7 @@ const ALL: [&str; 7] = [
     DOCUMENTS,
 ];
 
-/// What a plan may offer and an organization can switch: what the program asks for, and what the catalogue marks.
+/// What a plan may offer and an organization can switch: what the program knows, and what the catalogue marks.
 pub fn known(catalogue: &Catalogue) -> BTreeSet<&str> {
     let marked = catalogue.marked_features();
     ALL.into_iter().chain(marked).collect()
