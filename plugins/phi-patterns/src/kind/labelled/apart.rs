@@ -89,7 +89,7 @@ fn australian_end(text: &[u8], start: usize) -> Option<usize> {
 const BEHIND_NUMBERS: &[&str] = &[
     "on", "is", "was", "for", "and", "with", "at", "in", "from", "per", "to", "ends", "open",
     "closed", "dob", "exp", "here", "has", "as", "but", "or", "he", "she", "pls", "please", "room",
-    "rm", "came", "please", "says", "said", "not", "that",
+    "rm", "came", "says", "said", "not", "that",
 ];
 
 /// Where a number ends that is said in groups: `MRN: 44 71 223`.
