@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
-use http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE};
-use http::{HeaderValue, StatusCode};
+use http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue, StatusCode};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use svc_core::checkpoint::Signer;
@@ -18,7 +18,7 @@ use svc_core::fault::{Fault, Problems};
 use svc_core::merkle::Kept;
 use svc_core::secret::Mode;
 use svc_core::time::Timestamp;
-use svc_pipeline::exchange::{Exchange, finish_headers};
+use svc_pipeline::exchange::Exchange;
 use svc_pipeline::gateway::Gateway;
 use svc_pipeline::response::{Body, ByteStream, Heartbeat, Response};
 use svc_store::audit::{self, Filter, Listed};
@@ -47,7 +47,7 @@ pub(super) async fn serve(mut exchange: Exchange, form: Form) -> Response {
     if let Err(fault) = witness(&mut exchange, HAPPENED, None, details).await {
         return exchange.refuse(fault).await;
     }
-    let mut headers = exchange.headers.clone();
+    let mut own = HeaderMap::new();
     let (kind, disposition) = match form {
         Form::Csv => (
             "text/csv; charset=utf-8; header=present",
@@ -55,15 +55,9 @@ pub(super) async fn serve(mut exchange: Exchange, form: Form) -> Response {
         ),
         Form::Lines | Form::OcsfLines => (lines::LINES, "attachment; filename=\"audit.ndjson\""),
     };
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
-    headers.insert(CONTENT_DISPOSITION, HeaderValue::from_static(disposition));
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    finish_headers(&mut headers, &exchange.request_id, exchange.surface);
-    Response {
-        status: StatusCode::OK,
-        headers,
-        body: Body::Stream(Box::new(export)),
-    }
+    own.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    own.insert(CONTENT_DISPOSITION, HeaderValue::from_static(disposition));
+    exchange.respond(StatusCode::OK, own, Body::Stream(Box::new(export)))
 }
 
 /// An export under way.

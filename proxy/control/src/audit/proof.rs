@@ -6,13 +6,13 @@
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use http::header::{CACHE_CONTROL, CONTENT_TYPE};
-use http::{HeaderValue, StatusCode};
+use http::header::CONTENT_TYPE;
+use http::{HeaderMap, HeaderValue, StatusCode};
 use serde_json::{Map, Value, json};
 use svc_core::fault::{Fault, Problems, invalid};
 use svc_core::id::IdKind;
 use svc_core::merkle::Hash;
-use svc_pipeline::exchange::{Exchange, finish_headers};
+use svc_pipeline::exchange::Exchange;
 use svc_pipeline::fact::Fact;
 use svc_pipeline::handler::Handler;
 use svc_pipeline::response::{Body, Response};
@@ -51,16 +51,9 @@ async fn newest(exchange: &Exchange) -> Result<Signed, Fault> {
 }
 
 fn plain(exchange: &Exchange, text: String) -> Response {
-    let mut headers = exchange.headers.clone();
     let kind = HeaderValue::from_static("text/plain; charset=utf-8");
-    headers.insert(CONTENT_TYPE, kind);
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    finish_headers(&mut headers, &exchange.request_id, exchange.surface);
-    Response {
-        status: StatusCode::OK,
-        headers,
-        body: Body::Full(text.into()),
-    }
+    let own = HeaderMap::from_iter([(CONTENT_TYPE, kind)]);
+    exchange.respond(StatusCode::OK, own, Body::Full(text.into()))
 }
 
 /// `GET /v1/audit/{id}/proof`.
