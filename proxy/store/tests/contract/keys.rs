@@ -20,6 +20,41 @@ on_both! {
     a_master_key_that_lacks_the_newest_version_is_told_from_another,
     another_master_key_opens_nothing,
     another_master_key_is_known_before_anything_is_written,
+    no_table_keeps_a_key_that_is_never_wrapped_anew,
+}
+
+/// The tables whose keys `svc-gateway admin rotate-organization-key` wraps anew. Whoever adds one adds its `rewrap` there.
+const WRAPPED_BY_ORGANIZATIONS: [&str; 8] = [
+    "baa_documents",
+    "conversations",
+    "end_user_keys",
+    "entities",
+    "integrations",
+    "phi_lists",
+    "second_factors",
+    "webhook_endpoints",
+];
+/// The tables whose keys `svc-gateway admin rotate-master-key` wraps anew.
+const WRAPPED_BY_THE_MASTER_KEY: [&str; 2] = ["org_keys", "signing_keys"];
+
+async fn no_table_keeps_a_key_that_is_never_wrapped_anew(db: TestDb) {
+    db.open().await;
+    let wrapping = if db.is_sqlite() {
+        "SELECT t.name FROM sqlite_master t JOIN pragma_table_info(t.name) c \
+         WHERE t.type = 'table' AND c.name IN ('wrapped', 'wrapped_key')"
+    } else {
+        "SELECT table_name::text FROM information_schema.columns \
+         WHERE table_schema = 'public' AND column_name IN ('wrapped', 'wrapped_key')"
+    };
+    let mut found = db.texts(wrapping).await;
+    found.sort();
+    let mut known = [
+        &WRAPPED_BY_ORGANIZATIONS[..],
+        &WRAPPED_BY_THE_MASTER_KEY[..],
+    ]
+    .concat();
+    known.sort_unstable();
+    assert_eq!(found, known);
 }
 
 /// Stores one turn and returns the id of its reply.
