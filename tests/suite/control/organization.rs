@@ -1,11 +1,10 @@
 //! Organization, usage and budget (contract 8 and 12).
 
-use std::time::Duration;
-
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use svc_tests::books;
 use svc_tests::fake::mark;
+use svc_tests::patience::eventually;
 use svc_tests::wire::{Answer, Request};
 use svc_tests::world::World;
 
@@ -192,14 +191,12 @@ async fn an_evaluation_ends(world: &World) {
 /// Asks until the answer has this status: another process has changed what is asked about, and it is known within two
 /// seconds.
 async fn until<F: Future<Output = Answer>>(ask: impl Fn() -> F, status: u16) -> Answer {
-    for _ in 0..60 {
+    let what = format!("an answer of status {status}");
+    eventually(&what, async || {
         let answer = ask().await;
-        if answer.status == status {
-            return answer;
-        }
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
-    panic!("no answer has status {status}");
+        (answer.status == status).then_some(answer)
+    })
+    .await
 }
 
 async fn usage_is_what_the_ledger_says(world: &World) {
