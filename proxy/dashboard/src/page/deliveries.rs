@@ -9,6 +9,7 @@ use svc_pipeline::exchange::Exchange;
 use svc_pipeline::inside::{self, Ask};
 use svc_pipeline::response::Response;
 use svc_pipeline::role::not_allowed;
+use svc_store::webhook_delivery::Status;
 
 use crate::field::{Choice, Input, Select};
 use crate::form::Fields;
@@ -23,16 +24,6 @@ use crate::told::Told;
 const API: &str = "/v1/webhooks/deliveries";
 const REPLAY: &str = "/v1/webhooks/deliveries/bulk-replay";
 const PAGE: &str = "/ui/deliveries";
-/// Contract 15.2.
-const STATES: &[&str] = &[
-    "pending",
-    "delivering",
-    "delivered",
-    "retrying",
-    "exhausted",
-    "cancelled",
-    "held",
-];
 const FILTERS: &[&str] = &["endpoint_id", "status", "event"];
 
 #[derive(Template)]
@@ -66,11 +57,15 @@ pub(crate) fn show<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answ
             endpoint: Input::text("endpoint_id", "Endpoint")
                 .value(query.text("endpoint_id"))
                 .optional(),
-            status: any("status", "Status", STATES.iter().copied()).chosen(query.text("status")),
+            status: any("status", "Status", states()).chosen(query.text("status")),
             event: any("event", "Event", events()).chosen(query.text("event")),
         };
         live_html(exchange, StatusCode::OK, &page)
     })
+}
+
+fn states() -> impl Iterator<Item = &'static str> {
+    Status::ALL.iter().map(|status| status.word())
 }
 
 fn events() -> impl Iterator<Item = &'static str> {

@@ -4,7 +4,7 @@ use askama::Template;
 use http::{Method, StatusCode};
 use serde_json::{Map, Value, json};
 use svc_core::fault::Fault;
-use svc_core::webhook::EventName;
+use svc_core::webhook::{EVERY_EVENT, EventName};
 use svc_pipeline::exchange::Exchange;
 use svc_pipeline::inside::{self, Ask};
 use svc_pipeline::response::Response;
@@ -22,8 +22,6 @@ use crate::told::Told;
 
 const API: &str = "/v1/webhooks";
 const PAGE: &str = "/ui/webhooks";
-/// Every event there is and will be.
-const ALL_EVENTS: &str = "*";
 
 #[derive(Template)]
 #[template(path = "webhooks.html")]
@@ -54,7 +52,7 @@ async fn render(
     let ask = Pager::turn(exchange, Ask::get(API));
     let answer = inside::ask(exchange, visitor.person(), ask).await?;
     let events = EventName::ALL.iter().map(|event| event.word());
-    let events = Choice::words(events.chain([ALL_EVENTS]));
+    let events = Choice::words(events.chain([EVERY_EVENT]));
     let page = Webhooks {
         layout: Layout::new(exchange, visitor, "Webhooks"),
         endpoints: show::rows(answer.data),
