@@ -10,6 +10,7 @@ mod erasure;
 mod idempotency;
 mod integrations;
 mod keys;
+mod meanwhile;
 mod organization;
 mod provider_status;
 mod records;

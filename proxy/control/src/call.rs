@@ -24,6 +24,7 @@ pub(crate) struct Call {
     pub(crate) gateway: Arc<Gateway>,
     pub(crate) policy: Arc<PolicySet>,
     pub(crate) caller: Arc<Caller>,
+    /// When it is decided, behind its body: what it makes or changes has this time.
     pub(crate) now: Timestamp,
     pub(crate) client: Client,
     pub(crate) parameters: Vec<(String, String)>,

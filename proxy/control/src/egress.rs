@@ -59,7 +59,7 @@ impl Handler for Egress {
 
 async fn dispatch(exchange: &mut Exchange) -> Result<Response, Fault> {
     let limit_bytes = exchange.gateway.settings.egress_body_bytes;
-    let body = exchange.body.read(limit_bytes).await?;
+    let body = exchange.read_body(limit_bytes).await?;
     let caller = given(exchange.facts.caller.clone(), "the caller")?;
     let path = format!("/{}", exchange.parameter("path"));
     if !is_safe(&path) {

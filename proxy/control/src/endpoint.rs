@@ -181,7 +181,7 @@ impl Handler for Write {
 
 /// The body as an object, and as it was sent; an endpoint that needs nothing of it takes an empty one too.
 async fn body(exchange: &mut Exchange) -> Result<(Map<String, Value>, Bytes), Fault> {
-    let bytes = exchange.body.read(MAX_BODY_BYTES).await?;
+    let bytes = exchange.read_body(MAX_BODY_BYTES).await?;
     if !bytes.is_empty() {
         json_media_type(&exchange.head.headers)?;
     }
@@ -201,7 +201,7 @@ pub(crate) fn call(exchange: &Exchange, body: Map<String, Value>) -> Result<Call
         gateway: Arc::clone(&exchange.gateway),
         policy: Arc::clone(&exchange.policy),
         caller: Arc::clone(caller),
-        now: exchange.started_at,
+        now: moment::now(),
         client: Client {
             request_id: exchange.request_id.clone(),
             address: exchange.head.client.to_string(),

@@ -84,13 +84,13 @@ impl Handler for Incoming {
 /// The token first, then the body: nobody makes the gateway read what it does not expect.
 async fn opened(exchange: &mut Exchange) -> Result<(Entrance, bytes::Bytes), Fault> {
     strangers::admit(exchange)?;
-    let Some(entrance) = entrance(exchange).await? else {
+    let Some(mut way_in) = entrance(exchange).await? else {
         let failure = Failure::unknown(Code::NotFound, "unknown_inbound_token");
         let fault = failure.code.fault().because(failure.reason);
         strangers::refuse_as(exchange, failure);
         return Err(fault);
     };
-    let webhook = &entrance.webhook;
+    let webhook = &way_in.webhook;
     exchange.trail.recognizes(Party {
         kind: ActorKind::WebhookToken,
         id: webhook.id.clone(),
@@ -100,8 +100,11 @@ async fn opened(exchange: &mut Exchange) -> Result<(Entrance, bytes::Bytes), Fau
     });
     let no_store = HeaderValue::from_static("no-store");
     exchange.headers.insert(CACHE_CONTROL, no_store);
-    let body = exchange.body.read(MAX_BODY_BYTES).await?;
-    Ok((entrance, body))
+    let body = exchange.read_body(MAX_BODY_BYTES).await?;
+    if exchange.came_late() {
+        way_in = still_open(exchange).await?;
+    }
+    Ok((way_in, body))
 }
 
 /// Where the token leads.
@@ -109,6 +112,13 @@ async fn entrance(exchange: &Exchange) -> Result<Option<Entrance>, Fault> {
     let digest = secret::digest(exchange.parameter("token"));
     let found = inbound_webhook::by_token(&exchange.gateway.store, &digest).await;
     found.map_err(|error| store_fault(&error))
+}
+
+/// Where the token leads that led somewhere before. Closed in the meantime, it is as one that never was.
+async fn still_open(exchange: &Exchange) -> Result<Entrance, Fault> {
+    entrance(exchange)
+        .await?
+        .ok_or_else(|| Code::NotFound.fault())
 }
 
 async fn receive(mut exchange: Exchange, entrance: Entrance, body: bytes::Bytes) -> Response {
@@ -148,8 +158,7 @@ async fn settled(
             done => return done,
         }
         payload = json::object(body)?;
-        // Closed in the meantime, it is as one that never was.
-        way_in = entrance(exchange).await?.ok_or(Code::NotFound.fault())?;
+        way_in = still_open(exchange).await?;
     }
     Err(never_settled().into())
 }

@@ -22,7 +22,7 @@ impl Fields {
     /// # Errors
     /// 413, or 422 for what is no form.
     pub async fn read(exchange: &mut Exchange) -> Result<Self, Fault> {
-        let bytes = exchange.body.read(MAX_FORM_BYTES).await?;
+        let bytes = exchange.read_body(MAX_FORM_BYTES).await?;
         let is_form = is_media_type(&exchange.head.headers, "application/x-www-form-urlencoded");
         if !is_form && !bytes.is_empty() {
             return Err(invalid("$header.Content-Type", "must be that of a form"));

@@ -48,7 +48,7 @@ impl Once {
         Ok(Self {
             scope,
             envelope: envelope.map_err(|error| down(&error))?,
-            now: exchange.started_at,
+            now: exchange.now,
         })
     }
 

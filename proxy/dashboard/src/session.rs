@@ -101,7 +101,7 @@ pub async fn visitor(exchange: &Exchange) -> Result<Option<Visitor>, Fault> {
         Mode::Live => Mode::Test,
         Mode::Test => Mode::Live,
     };
-    let now = exchange.started_at;
+    let now = exchange.now;
     if session.seen_at.plus_ms(SEEN_STEP_MS) <= now {
         let touched = session::touch(&exchange.gateway.store, &session.id, now).await;
         touched.map_err(|error| down(&error))?;
@@ -142,7 +142,7 @@ async fn find(exchange: &Exchange, stage: Stage) -> Result<Option<(String, Signe
     let Some(cookie) = cookie::read(exchange, SESSION_COOKIE) else {
         return Ok(None);
     };
-    let (gateway, now) = (&exchange.gateway, exchange.started_at);
+    let (gateway, now) = (&exchange.gateway, exchange.now);
     let found = session::find(&gateway.store, &secret::digest(&cookie), now).await;
     let idle_ms = gateway.settings.sessions.idle_ms;
     let found = found.map_err(|error| down(&error))?.filter(|found| {
@@ -287,7 +287,7 @@ pub(crate) async fn old(exchange: &Exchange) -> Result<Option<String>, Fault> {
         return Ok(None);
     };
     let digest = secret::digest(&cookie);
-    let found = session::find(&exchange.gateway.store, &digest, exchange.started_at).await;
+    let found = session::find(&exchange.gateway.store, &digest, exchange.now).await;
     let found = found.map_err(|error| down(&error))?;
     Ok(found.map(|found| found.session.id))
 }

@@ -46,9 +46,13 @@ pub struct Exchange {
     /// What stands in the places of the route's path, by name.
     pub parameters: Vec<(String, String)>,
     pub request_id: String,
-    pub started_at: Timestamp,
+    /// The time by which it is judged: when its head came, and from its body on, when that was whole.
+    pub now: Timestamp,
     pub head: RequestHead,
-    pub body: BodyReader,
+    /// Read with [`Self::read_body`](crate::arrival).
+    pub(crate) body: BodyReader,
+    /// Whether the body came so long after its head that what was found out before it may hold no more.
+    pub(crate) is_late: bool,
     /// Headers that the response will carry whatever it says.
     pub headers: HeaderMap,
     pub facts: Facts,

@@ -19,6 +19,7 @@ mod pause;
 mod phi_guard;
 mod scope;
 mod version;
+pub(crate) use auth::recognize;
 pub use auth::{Callers, Refusal, Sent, network};
 pub use body::{is_media_type, json_media_type};
 pub(crate) use metering::evaluation_open;

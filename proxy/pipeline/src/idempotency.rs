@@ -114,7 +114,7 @@ impl Claim {
             scope: self.scope.clone(),
             fingerprint: fingerprint(exchange, body_digest),
             owner: self.owner.clone(),
-            now: exchange.started_at,
+            now: exchange.now,
         };
         let mut waiting_since = claim.now;
         for _ in 0..WAIT_ATTEMPTS {

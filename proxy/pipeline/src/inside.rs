@@ -322,9 +322,10 @@ fn inner(
         surface,
         parameters,
         request_id,
-        started_at: moment::now(),
+        now: moment::now(),
         head,
         body: reader,
+        is_late: false,
         headers: HeaderMap::new(),
         facts: Facts {
             caller: Some(caller),

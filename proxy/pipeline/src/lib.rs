@@ -4,6 +4,7 @@
 //! ([`response`]) and reaches upstreams ([`upstream`]).
 
 pub mod applications;
+pub mod arrival;
 pub mod budget;
 pub mod caller;
 pub mod conversation;

@@ -36,7 +36,6 @@ pub async fn serve(gateway: Arc<Gateway>, head: RequestHead, body: BodyReader) -
             counted(&gateway, "none", response)
         }
         Matched::Route { route, parameters } => {
-            let started_at = moment::now();
             let surface = route.surface(&head.headers);
             let trail = Trail::new(
                 Arc::clone(&gateway),
@@ -53,9 +52,10 @@ pub async fn serve(gateway: Arc<Gateway>, head: RequestHead, body: BodyReader) -
                 surface,
                 parameters,
                 request_id,
-                started_at,
+                now: moment::now(),
                 head,
                 body,
+                is_late: false,
                 headers: HeaderMap::new(),
                 facts: Facts::default(),
                 trail,

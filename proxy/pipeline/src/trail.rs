@@ -234,6 +234,11 @@ impl Trail {
         self.record.caller = Some(Arc::clone(caller));
     }
 
+    /// The same caller, by what holds since; how far the exchange has come stays.
+    pub(crate) fn knows_anew(&mut self, caller: &Arc<Caller>) {
+        self.record.caller = Some(Arc::clone(caller));
+    }
+
     /// An endpoint has found out by itself who asks: its refusals have one row from here on.
     pub fn recognizes(&mut self, party: Party) {
         self.stage = Stage::Known;

@@ -163,7 +163,7 @@ pub async fn judge(exchange: &Exchange) -> Verdict<Asked> {
         Ok(None) => return refused(UNKNOWN_AGENT),
         Err(error) => return refused(trouble(&error)),
     };
-    let now = exchange.started_at;
+    let now = exchange.now;
     let parked = Parked {
         org_id: agent.org_id.clone(),
         mode: application.mode,
@@ -261,7 +261,7 @@ pub async fn park(exchange: &Exchange, asked: &Asked, session_id: Option<&str>) 
 /// 503 while the store is down.
 pub async fn destination(exchange: &Exchange, id: &str) -> Result<Option<String>, Fault> {
     let store = &exchange.gateway.store;
-    let found = store::destination(store, &secret::digest(id), exchange.started_at).await;
+    let found = store::destination(store, &secret::digest(id), exchange.now).await;
     found.map_err(|error| store_fault(&error))
 }
 
@@ -281,7 +281,7 @@ async fn claimed(
     exchange: &Exchange,
 ) -> Result<Option<Asked>, StoreError> {
     let digest = secret::digest(id);
-    let Some(parked) = store::claim(store, &digest, session_id, exchange.started_at).await? else {
+    let Some(parked) = store::claim(store, &digest, session_id, exchange.now).await? else {
         return Ok(None);
     };
     let application = oauth_application::find_any(store, &parked.application_id).await?;
@@ -298,7 +298,7 @@ async fn claimed(
 
 /// Whether this user can be asked, and what for exactly.
 pub async fn question(exchange: &Exchange, asked: Asked, user: &User) -> Verdict<Question> {
-    let now = exchange.started_at;
+    let now = exchange.now;
     let found = exchange.gateway.store.transaction({
         let agent_id = asked.agent.id.clone();
         move |mut tx| {
@@ -372,7 +372,7 @@ pub async fn decide(
 ) -> Verdict<String> {
     let scribe = exchange.trail.scribe();
     let issuer = exchange.gateway.settings.base_url.clone();
-    let (digest, now) = (secret::digest(id), exchange.started_at);
+    let (digest, now) = (secret::digest(id), exchange.now);
     let (session, user) = (session_id.to_owned(), user.clone());
     let application_id = asked.application.id.clone();
     let running = exchange.gateway.store.transaction(move |mut tx| {

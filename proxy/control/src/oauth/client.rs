@@ -40,7 +40,7 @@ pub(super) async fn authenticate(exchange: &Exchange, form: &Form) -> Result<App
         return Err(Refusal::invalid_client());
     };
     let is_itself = match (&secret, application.kind.has_secret()) {
-        (Some(secret), true) => secrets.accept(&secret::digest(secret), exchange.started_at),
+        (Some(secret), true) => secrets.accept(&secret::digest(secret), exchange.now),
         (None, false) => true,
         (Some(_), false) | (None, true) => false,
     };

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use svc_pipeline::arrival::Unread;
 use svc_pipeline::exchange::Exchange;
 use svc_pipeline::filter::is_media_type;
 use svc_pipeline::request::BodyError;
@@ -46,14 +47,15 @@ impl Form {
             let refusal = "Content-Type must be application/x-www-form-urlencoded.";
             return Err(Refusal::invalid_request(refusal));
         }
-        let body = exchange.body.read(MAX_BODY_BYTES).await;
-        let body = body.map_err(|error| {
-            Refusal::invalid_request(match error {
+        let body = exchange.read_body(MAX_BODY_BYTES).await;
+        let body = body.map_err(|unread| match unread {
+            Unread::Broken(error) => Refusal::invalid_request(match error {
                 BodyError::TooLarge { .. } => "The body is too long.",
                 BodyError::TimedOut => "The body did not arrive in time.",
                 BodyError::Misframed => "The body is not framed as HTTP says.",
                 BodyError::Gone => "The body did not arrive.",
-            })
+            }),
+            Unread::Refused(fault) => fault.into(),
         })?;
         let pairs = form_urlencoded::parse(&body).into_owned();
         Self::of(pairs.filter(|(_, value)| !value.is_empty()).collect())

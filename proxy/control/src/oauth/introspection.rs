@@ -68,7 +68,7 @@ async fn introspect(exchange: &mut Exchange) -> Result<Value, Refusal> {
     if secret::agent_mode(token).is_none() {
         return Ok(inactive());
     }
-    let (store, now) = (&exchange.gateway.store, exchange.started_at);
+    let (store, now) = (&exchange.gateway.store, exchange.now);
     let found = agent_credential::find_by_digest(store, &secret::digest(token), now).await;
     let found = found.map_err(|error| Refusal::store(&error))?;
     let found = found.filter(|verdict| is_alive(verdict, now) && asker.owns(verdict));
@@ -143,7 +143,7 @@ async fn organization(exchange: &Exchange) -> Result<Asker, Refusal> {
     let sent = Sent {
         headers: &exchange.head.headers,
         surface: Surface::Native,
-        at: exchange.started_at,
+        at: exchange.now,
     };
     let found = gateway
         .callers

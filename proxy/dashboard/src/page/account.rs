@@ -99,7 +99,7 @@ fn counted(user: &User) -> Buckets {
 
 async fn count(exchange: &Exchange, user: &User, field: &str) -> Result<(), Fault> {
     let store = &exchange.gateway.store;
-    let taken = throttle::take(store, &counted(user), exchange.started_at).await;
+    let taken = throttle::take(store, &counted(user), exchange.now).await;
     match taken.map_err(|error| down(&error))? {
         None => Ok(()),
         Some(wait_ms) => Err(too_often(field, wait_ms)),
@@ -188,7 +188,7 @@ async fn put_password(
     old: String,
     phc: String,
 ) -> Result<(), TransactionError<Fault>> {
-    let now = exchange.started_at;
+    let now = exchange.now;
     let user = visitor.user.clone();
     let fresh = Fresh::new(&exchange.gateway, &user, Stage::Whole, now).showing(visitor.mode);
     let (new, digest) = fresh.to_store();
@@ -225,7 +225,7 @@ pub(crate) fn begin_totp<'a>(
             Ok(phc) => phc,
             Err(fault) => return refused(exchange, visitor, &fault).await,
         };
-        let now = exchange.started_at;
+        let now = exchange.now;
         let store = exchange.gateway.store.clone();
         let secret = Content::new(second_factor::new_secret());
         let sealed = factors::seal_secret(&store, &user.org_id, &user.id, &secret).await;
@@ -312,7 +312,7 @@ async fn confirm(
     let Some(Shown::Step(step)) = shown else {
         return Err(wrong_code());
     };
-    let now = exchange.started_at;
+    let now = exchange.now;
     let (codes, digests) = second_factor::recovery_codes();
     let row = journal::done(exchange, &user, "user.second_factor_enabled", &user);
     let row = journal::detailed(row, "second_factor", "totp");

@@ -90,7 +90,7 @@ pub(crate) fn submit(exchange: &mut Exchange, fields: Fields) -> Answering<'_> {
         strangers::admit(exchange)?;
         let counted = Buckets::from([Bucket::own(&["second factor", &half.user.id], FREE)]);
         let store = &exchange.gateway.store;
-        let taken = throttle::take(store, &counted, exchange.started_at).await;
+        let taken = throttle::take(store, &counted, exchange.now).await;
         if let Some(wait_ms) = taken.map_err(|error| down(&error))? {
             let told = login::told_to_wait(exchange, wait_ms);
             return render(exchange, StatusCode::TOO_MANY_REQUESTS, &half, next, told).await;
@@ -129,7 +129,7 @@ pub(crate) async fn read(
     let Some(found) = found.map_err(|error| down(&error))? else {
         return Ok(None);
     };
-    let step = second_factor::step(found.secret.as_str(), code, exchange.started_at)?;
+    let step = second_factor::step(found.secret.as_str(), code, exchange.now)?;
     Ok(step.map(|step| Shown::Step(found.at(step))))
 }
 
@@ -149,7 +149,7 @@ async fn finish(
     shown: Shown,
     counted: Buckets,
 ) -> Result<End, Fault> {
-    let now = exchange.started_at;
+    let now = exchange.now;
     let (shown_by, identity) = (&half.session.shown_by, half.session.identity.clone());
     let fresh = Fresh::new(&exchange.gateway, &half.user, Stage::Whole, now);
     let fresh = fresh.shown(shown_by, identity);

@@ -51,7 +51,7 @@ pub(crate) fn show(exchange: &mut Exchange) -> Answering<'_> {
 /// The link of the path and whom it is for, while it is good.
 async fn find(exchange: &Exchange) -> Result<(Link, User), Fault> {
     let digest = digest(exchange);
-    let found = stored::find(&exchange.gateway.store, &digest, exchange.started_at).await;
+    let found = stored::find(&exchange.gateway.store, &digest, exchange.now).await;
     let found = found.map_err(|error| down(&error))?;
     found.filter(|(_, user)| !user.suspended).ok_or_else(over)
 }
@@ -114,7 +114,7 @@ async fn set(
     user: User,
     phc: String,
 ) -> Result<Response, Fault> {
-    let now = exchange.started_at;
+    let now = exchange.now;
     let digest = digest(exchange);
     let fresh = Fresh::new(&exchange.gateway, &user, Stage::Whole, now);
     let (new, session_digest) = fresh.to_store();

@@ -203,7 +203,7 @@ async fn count(exchange: &Exchange, email: &str) -> Result<Buckets, Refusal> {
         Bucket::shared(&["sign-in account", &plain], FREE_OF_ACCOUNT),
         Bucket::shared(&["sign-in network", &network], FREE_OF_NETWORK),
     ]);
-    let taken = throttle::take(&exchange.gateway.store, &counted, exchange.started_at).await;
+    let taken = throttle::take(&exchange.gateway.store, &counted, exchange.now).await;
     match taken.map_err(|error| down(&error))? {
         None => Ok(counted),
         Some(wait_ms) => {
@@ -261,7 +261,7 @@ pub(super) async fn let_in(
     } else {
         Stage::Whole
     };
-    let fresh = Fresh::new(&exchange.gateway, &user, stage, exchange.started_at);
+    let fresh = Fresh::new(&exchange.gateway, &user, stage, exchange.now);
     let fresh = match &shown {
         Shown::NewIdentity(identity) => fresh.shown(by, Some(identity.clone())),
         Shown::Password(_) | Shown::Identity(_) => fresh.shown(by, None),
@@ -269,7 +269,7 @@ pub(super) async fn let_in(
     let whom = user.clone();
     let old = session::old(exchange).await?;
     let (new, digest) = fresh.to_store();
-    let now = exchange.started_at;
+    let now = exchange.now;
     let row = journal::done(exchange, &user, "user.signed_in", &user);
     let row = journal::detailed(row, "by", by);
     let row = journal::detailed(row, "second_factor", "none");

@@ -47,7 +47,7 @@ pub(crate) fn begin(exchange: &mut Exchange) -> Answering<'_> {
         let next = local(query.filled("next")).to_owned();
         let guest = session::guest(exchange);
         let state = State {
-            ends_at: exchange.started_at.plus_ms(LIFE_MS),
+            ends_at: exchange.now.plus_ms(LIFE_MS),
             next,
         };
         let proof = proof(&guest, state.write(&guest));
@@ -65,7 +65,7 @@ pub(crate) fn finish(exchange: &mut Exchange) -> Answering<'_> {
         let query = Fields::of_query(exchange);
         let guest = session::guest(exchange);
         let sent = query.text("state");
-        let Some(state) = State::read(&guest, sent, exchange.started_at) else {
+        let Some(state) = State::read(&guest, sent, exchange.now) else {
             return out_of_date(exchange, guest).await;
         };
         let (next, proof) = (state.next, proof(&guest, sent.to_owned()));
@@ -86,7 +86,7 @@ pub(crate) fn finish(exchange: &mut Exchange) -> Answering<'_> {
         };
         strangers::admit(exchange)?;
         let counted = counted(exchange);
-        let taken = throttle::take(&exchange.gateway.store, &counted, exchange.started_at).await;
+        let taken = throttle::take(&exchange.gateway.store, &counted, exchange.now).await;
         if let Some(wait_ms) = taken.map_err(|error| down(&error))? {
             strangers::refuse(exchange, "sign_in_throttled");
             let told = login::told_to_wait(exchange, wait_ms);

@@ -48,7 +48,7 @@ pub(crate) fn show<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answ
         let wanted = query.filled("days").and_then(|text| text.parse().ok());
         let days = DAYS.into_iter().find(|days| Some(*days) == wanted);
         let days = days.unwrap_or(DAYS[0]);
-        let (_, to) = exchange.started_at.day();
+        let (_, to) = exchange.now.day();
         let span = Span {
             org_id: visitor.user.org_id.clone(),
             mode: visitor.mode,

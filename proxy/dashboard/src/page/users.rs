@@ -248,7 +248,7 @@ fn wanted(exchange: &Exchange, visitor: &Visitor, fields: &Fields) -> Result<Use
         role: role.map_err(|message| invalid("role", message))?,
         suspended: false,
         mfa_enabled: false,
-        created_at: exchange.started_at,
+        created_at: exchange.now,
         last_login_at: None,
     })
 }
@@ -293,7 +293,7 @@ async fn add(
 
 fn new_link(exchange: &Exchange, user: &User, purpose: Purpose) -> NewLink {
     let base_url = &exchange.gateway.settings.base_url;
-    NewLink::new(base_url, user, purpose, exchange.started_at)
+    NewLink::new(base_url, user, purpose, exchange.now)
 }
 
 /// A new link for somebody: an invitation until they have signed in, then a reset.

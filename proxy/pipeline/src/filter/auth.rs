@@ -52,28 +52,48 @@ impl Filter for Auth {
                     exchange.facts.caller = Some(caller);
                     Ok(())
                 }
-                Err(Refusal::Failed(failure)) => {
-                    let Failure { code, reason, .. } = failure;
-                    strangers::refuse_as(exchange, failure);
-                    let fault = code.fault().because(reason);
-                    Err(if code == Code::AgentCredentialRevoked {
-                        fault.detail("reason", reason)
-                    } else {
-                        fault
-                    })
-                }
-                Err(Refusal::Unavailable(error)) => {
-                    Err(Fault::unavailable(format_args!("authentication: {error}")))
+                Err(refusal) => {
+                    if let Refusal::Failed(failure) = &refusal {
+                        strangers::refuse_as(exchange, failure.clone());
+                    }
+                    Err(refusal.into())
                 }
             }
         })
     }
 }
 
+/// Who it is that was let in before, by what holds now. A request that is refused here has rows of its own, so it is
+/// not counted among those of strangers.
+///
+/// # Errors
+/// As the filter's.
+pub(crate) async fn recognize(exchange: &Exchange) -> Result<Arc<Caller>, Fault> {
+    Ok(authenticate(exchange).await?)
+}
+
 /// Why nobody is known.
 pub enum Refusal {
     Failed(Failure),
     Unavailable(StoreError),
+}
+
+impl From<Refusal> for Fault {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Failed(Failure { code, reason, .. }) => {
+                let fault = code.fault().because(reason);
+                if code == Code::AgentCredentialRevoked {
+                    fault.detail("reason", reason)
+                } else {
+                    fault
+                }
+            }
+            Refusal::Unavailable(error) => {
+                Self::unavailable(format_args!("authentication: {error}"))
+            }
+        }
+    }
 }
 
 fn refused(reason: &'static str) -> Refusal {
@@ -85,7 +105,7 @@ async fn authenticate(exchange: &Exchange) -> Result<Arc<Caller>, Refusal> {
     let sent = Sent {
         headers: &exchange.head.headers,
         surface: exchange.surface,
-        at: exchange.started_at,
+        at: exchange.now,
     };
     let callers = &gateway.callers;
     callers

@@ -19,7 +19,7 @@ pub(super) async fn parsed<T: Send + 'static>(
     parse: impl FnOnce(&[u8]) -> Result<T, Fault> + Send + 'static,
 ) -> Result<T, Fault> {
     let limit_bytes = exchange.gateway.settings.inference_body_bytes;
-    let body = exchange.body.read(limit_bytes).await?;
+    let body = exchange.read_body(limit_bytes).await?;
     json_media_type(&exchange.head.headers)?;
     let parse = |body: &[u8]| parse(body).map_err(|fault| fault.in_order_of(body));
     if body.len() <= INLINE_BYTES {

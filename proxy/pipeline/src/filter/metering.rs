@@ -37,7 +37,7 @@ impl Filter for Metering {
             let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
             let index = *given(exchange.facts.model.as_ref(), "the model")?;
             let model = given(exchange.policy.catalogue.models.get(index), "the model")?;
-            evaluation_open(caller, exchange.started_at)?;
+            evaluation_open(caller, exchange.now)?;
             let max_tokens = chat.max_tokens.map_or(0, u64::from);
             let price = model.price_of(&chat);
             let (chat, prompt) = estimate(chat, &exchange.gateway.background).await?;
@@ -45,8 +45,8 @@ impl Filter for Metering {
             let most_tokens = prompt.at_most(model.context_window_tokens);
             let charge = price.worst_case(most_tokens, max_tokens);
             let plans = &exchange.policy.plans;
-            let reservation = Reservation::new(caller, plans, Some(charge), exchange.started_at);
-            let (request_id, now) = (&exchange.request_id, exchange.started_at);
+            let reservation = Reservation::new(caller, plans, Some(charge), exchange.now);
+            let (request_id, now) = (&exchange.request_id, exchange.now);
             budget::check(&exchange.gateway, caller, &reservation, request_id, now).await?;
             exchange.trail.reserves(reservation);
             exchange.trail.expects(prompt.about);
@@ -75,9 +75,9 @@ impl Filter for Unmetered {
     fn apply<'a>(&'a self, exchange: &'a mut Exchange) -> BoxFuture<'a, Result<(), Fault>> {
         Box::pin(async move {
             let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
-            evaluation_open(caller, exchange.started_at)?;
+            evaluation_open(caller, exchange.now)?;
             let plans = &exchange.policy.plans;
-            let reservation = Reservation::new(caller, plans, None, exchange.started_at);
+            let reservation = Reservation::new(caller, plans, None, exchange.now);
             exchange.trail.reserves(reservation);
             Ok(())
         })

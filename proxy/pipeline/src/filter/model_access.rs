@@ -45,7 +45,7 @@ impl Filter for ModelAccess {
                 return Err(Code::ModelAccessDenied.fault().at("model"));
             }
             if let Some(retirement) = &model.retirement {
-                retired(retirement, exchange.started_at)?;
+                retired(retirement, exchange.now)?;
                 announce(retirement, &mut exchange.headers);
             }
             let window_tokens = model.context_window_tokens;

@@ -47,7 +47,7 @@ fn shown(exchange: &Exchange) -> Result<Value, Fault> {
     let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
     let (scope, _) = exchange.route.asks()?;
     let usable = |model: &&Model| {
-        let retired = |at| exchange.started_at >= at;
+        let retired = |at| exchange.now >= at;
         let agent = caller.agent.as_ref();
         let granted = agent.is_none_or(|agent| agent.may_use(scope, &model.id));
         let open = model.access == Access::Standard || caller.premium_models.contains(&model.id);
@@ -69,7 +69,7 @@ fn shown(exchange: &Exchange) -> Result<Value, Fault> {
             created: model.released_at,
             context_window_tokens: model.context_window_tokens,
             max_output_tokens: model.max_output_tokens,
-            end: announced_end(model, exchange.started_at),
+            end: announced_end(model, exchange.now),
         })
         .collect();
     let messages = exchange.surface == Surface::Messages;

@@ -22,6 +22,7 @@ use svc_store::{TransactionError, tenant};
 
 use super::Handler;
 use super::message::check_query;
+use crate::arrival::Unread;
 use crate::budget::{self, Reservation};
 use crate::exchange::{Exchange, given};
 use crate::fact::Fact;
@@ -95,9 +96,10 @@ struct Accepted {
 async fn solve(exchange: &mut Exchange, minutes: &mut Minutes) -> Result<Outcome, Fault> {
     let query = check_query(exchange.head.query.as_deref());
     let limit_bytes = exchange.gateway.settings.solve_body_bytes;
-    let bytes = match exchange.body.read(limit_bytes).await {
+    let bytes = match exchange.read_body(limit_bytes).await {
         Ok(bytes) => bytes,
-        Err(error) => return Err(query.err().unwrap_or_else(|| error.into())),
+        Err(Unread::Broken(error)) => return Err(query.err().unwrap_or_else(|| error.into())),
+        Err(Unread::Refused(fault)) => return Err(fault),
     };
     // Whatever is refused below: the row says which spec it was (contract 14.2).
     minutes.spec_sha256 = Some(digest(&exchange.gateway, &bytes).await?);
@@ -169,7 +171,7 @@ async fn accept(gateway: &Gateway, bytes: Bytes, has_key: bool) -> Result<Accept
 /// Contract 2, step 14, for solve: the organization's switches and budgets, without model, BAA and PHI.
 async fn gates(exchange: &Exchange) -> Result<(), Fault> {
     let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
-    let now = exchange.started_at;
+    let now = exchange.now;
     if caller.ai_paused {
         return Err(Code::AiPaused.fault());
     }
