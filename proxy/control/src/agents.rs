@@ -6,9 +6,9 @@ use svc_core::grant;
 use svc_core::id::IdKind;
 use svc_core::surface::fields::Fields;
 use svc_pipeline::moment;
-use svc_store::agent::{self, Agent, Filter, Writable};
-use svc_store::agent_credential;
+use svc_store::agent::{self, Agent, Filter, Line, Writable};
 use svc_store::page::Position;
+use svc_store::{Transaction, agent_credential};
 
 use crate::call::{
     Answering, Call, Change, Deciding, Effect, Refused, Reply, change, missing, refused, shown,
@@ -79,38 +79,42 @@ pub(crate) fn create(mut call: Call) -> Deciding {
         merge(&mut writable, &mut fields, &call, &mut problems);
         fields.end_strictly(&mut problems);
         problems.into_result()?;
-        let parent = match parent {
-            Some(id) => Some(parent_of(&call, &id, &writable).await?),
-            None => None,
-        };
-        let depth = parent
-            .as_ref()
-            .map_or(0, |parent| parent.delegation_depth + 1);
-        if depth > MAX_DELEGATION_DEPTH {
-            return Err(Code::AgentDelegationChainDepthExceeded
-                .fault()
-                .detail("max_depth", MAX_DELEGATION_DEPTH)
-                .detail("depth", depth));
-        }
-        let agent = Agent {
-            id: moment::id(IdKind::Agent),
-            org_id: call.caller.organization_id.clone(),
-            mode: call.caller.mode,
-            writable,
-            parent_agent_id: parent.map(|parent| parent.id),
-            delegation_depth: depth,
-            created_by: call.caller.creator(),
-            created_at: call.now,
-            updated_at: call.now,
-            archived_at: None,
-        };
         Ok(change(move |mut tx| {
             Box::pin(async move {
+                let parent = match parent {
+                    Some(id) => Some(parent_of(&mut tx, &call, &id, &writable).await?),
+                    None => None,
+                };
+                let depth = parent
+                    .as_ref()
+                    .map_or(0, |parent| parent.delegation_depth + 1);
+                if depth > MAX_DELEGATION_DEPTH {
+                    return Err(refused(too_deep(depth)));
+                }
+                let agent = Agent {
+                    id: moment::id(IdKind::Agent),
+                    org_id: call.caller.organization_id.clone(),
+                    mode: call.caller.mode,
+                    writable,
+                    parent_agent_id: parent.map(|parent| parent.id),
+                    delegation_depth: depth,
+                    created_by: call.caller.creator(),
+                    created_at: call.now,
+                    updated_at: call.now,
+                    archived_at: None,
+                };
                 agent::insert(&mut tx, &agent).await?;
                 Ok(Effect::created("agent", &agent.id, single(&agent)))
             })
         }))
     })
+}
+
+fn too_deep(depth: u32) -> Fault {
+    Code::AgentDelegationChainDepthExceeded
+        .fault()
+        .detail("max_depth", MAX_DELEGATION_DEPTH)
+        .detail("depth", depth)
 }
 
 /// A new agent of which nothing was said.
@@ -127,33 +131,56 @@ fn blank() -> Writable {
     }
 }
 
-/// The agent that a new one acts for; nobody hands on more than they have.
-async fn parent_of(call: &Call, id: &str, child: &Writable) -> Result<Agent, Fault> {
+/// The agent that a new one acts for, which nobody narrows meanwhile; nobody hands on more than they have.
+async fn parent_of(
+    tx: &mut Transaction<'_>,
+    call: &Call,
+    id: &str,
+    child: &Writable,
+) -> Result<Agent, Refused> {
     let caller = &call.caller;
-    let (store, organization) = (&call.gateway.store, &caller.organization_id);
-    let found = agent::find(store, organization, caller.mode, id).await;
-    let parent = found.map_err(|error| store_fault(&error))?;
-    let parent = parent.filter(|parent| parent.archived_at.is_none());
+    let found = agent::lock_line(tx, &caller.organization_id, caller.mode, id).await?;
+    let parent = found.filter(|line| line.agent.archived_at.is_none());
     let parent = parent.ok_or_else(|| {
-        invalid(
+        refused(invalid(
             "parent_agent_id",
             "is not an active agent of this organization",
-        )
+        ))
     })?;
-    within(child, &parent)?;
-    Ok(parent)
+    within(child, &parent, |_| true).map_err(refused)?;
+    Ok(parent.agent)
 }
 
-/// Whether an agent is granted no more than the one it acts for.
-fn within(child: &Writable, parent: &Agent) -> Result<(), Fault> {
-    let granted = grants(&parent.writable.scope_grants)?;
-    match grant::first_beyond(&grants(&child.scope_grants)?, &granted) {
-        None => Ok(()),
-        Some(at) => Err(invalid(
-            format!("scope_grants[{at}]"),
-            "goes further than the parent agent's grants",
-        )),
+/// Whether an agent gets no more than the one it acts for has by now, in those fields that are asked for: what it was
+/// given before its parent had less counts for no more than the parent has.
+fn within(child: &Writable, parent: &Line, is_asked: impl Fn(&str) -> bool) -> Result<(), Fault> {
+    let mut problems = Problems::default();
+    if is_asked("scope_grants") {
+        let held = grant::held(&parent.agent.writable.scope_grants, parent.scope_grants());
+        if let Some(at) = grant::first_beyond(&grants(&child.scope_grants)?, &held) {
+            problems.add(
+                format!("scope_grants[{at}]"),
+                "goes further than the parent agent's grants",
+            );
+        }
     }
+    let Some(allowed) = parent.allowed_models() else {
+        return problems.into_result();
+    };
+    let beyond = "is not a model that the parent agent may use";
+    if is_asked("allowed_models") {
+        let wanted = child.allowed_models.iter().flatten().enumerate();
+        for (at, _) in wanted.filter(|(_, model)| !allowed.contains(model)) {
+            problems.add(format!("allowed_models[{at}]"), beyond);
+        }
+    }
+    if is_asked("default_model")
+        && let Some(model) = &child.default_model
+        && !allowed.contains(model)
+    {
+        problems.add("default_model", beyond);
+    }
+    problems.into_result()
 }
 
 /// Grants that were checked when they were stored.
@@ -240,14 +267,12 @@ fn locked(
             let next = decide(&call, &mut agent).map_err(refused)?;
             let (happened, is_change) = match &next {
                 Next::Updated(fields) => {
-                    // What an agent was granted before its parent had less counts for no more than the parent has.
-                    if fields.iter().any(|field| field == "scope_grants")
-                        && let Some(parent) = &agent.parent_agent_id
-                    {
+                    if let Some(parent) = &agent.parent_agent_id {
                         let (organization, mode) = (&caller.organization_id, caller.mode);
-                        let parent = agent::lock(&mut tx, organization, mode, parent).await?;
+                        let parent = agent::lock_line(&mut tx, organization, mode, parent).await?;
                         let parent = parent.ok_or_else(|| refused(missing()))?;
-                        within(&agent.writable, &parent).map_err(refused)?;
+                        let is_asked = |name: &str| fields.iter().any(|field| field == name);
+                        within(&agent.writable, &parent, is_asked).map_err(refused)?;
                     }
                     agent::update(&mut tx, &agent, call.now).await?;
                     ("updated", true)

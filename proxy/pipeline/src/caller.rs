@@ -80,7 +80,7 @@ pub struct Agent {
     pub grants: Vec<Grant>,
     /// Catalogue id, for requests that name no model.
     pub default_model: Option<String>,
-    /// Catalogue ids; `None`: any.
+    /// Catalogue ids that it and all agents that it acts for allow; `None`: any.
     pub allowed_models: Option<Vec<String>>,
     /// Whom it speaks with; only such a credential can own stored conversations.
     pub runtime_user: Option<String>,
@@ -330,10 +330,10 @@ impl From<agent_credential::Verdict> for Caller {
             last_used_at: credential.last_used_at,
             per_minute: credential.per_minute,
             agent: Some(Agent {
+                allowed_models: line.allowed_models(),
                 id: line.agent.id,
                 grants,
                 default_model: line.agent.writable.default_model,
-                allowed_models: line.agent.writable.allowed_models,
                 runtime_user: credential.runtime_user,
                 concurrency: credential.concurrency,
             }),

@@ -65,6 +65,17 @@ impl Line {
         self.agents().map(|agent| &agent.writable.scope_grants)
     }
 
+    /// The models that all of them allow; `None`: any.
+    pub fn allowed_models(&self) -> Option<Vec<String>> {
+        let lists = self.agents();
+        let mut lists = lists.filter_map(|agent| agent.writable.allowed_models.as_ref());
+        let mut models = lists.next()?.clone();
+        for outer in lists {
+            models.retain(|model| outer.contains(model));
+        }
+        Some(models)
+    }
+
     fn agents(&self) -> impl Iterator<Item = &Agent> {
         std::iter::once(&self.agent).chain(&self.ancestors)
     }

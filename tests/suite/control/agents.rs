@@ -18,6 +18,7 @@ on_both_engines! {
     grants_only_get_narrower,
     a_credential_speaks_within_its_grant,
     nobody_hands_on_more_than_they_have_or_longer,
+    nobody_hands_on_models_that_they_may_not_use,
     a_credential_without_a_user_owns_no_conversation,
     bad_credentials_are_told_apart,
     limits_of_a_credential_hold,
@@ -367,6 +368,89 @@ async fn nobody_hands_on_more_than_they_have_or_longer(world: &World) {
     data(world, key, "POST", &reactivate, json!({})).await;
     assert_eq!(listed("").await, ["active"]);
     data(world, key, "POST", &path, json!({})).await;
+}
+
+async fn nobody_hands_on_models_that_they_may_not_use(world: &World) {
+    let key = world.organization().key;
+    let key = key.as_str();
+    let (haiku, sonnet) = ("alpha-haiku-4-5", "alpha-sonnet-4-6");
+    let chat = json!([{"scope": "ai:chat"}]);
+    let both = json!({"name": "Ward", "scope_grants": chat, "allowed_models": [haiku, sonnet]});
+    let parent = agent(world, key, both).await;
+    let child = |more: Value| {
+        let mut body =
+            json!({"name": "Bed", "scope_grants": chat, "parent_agent_id": parent["id"]});
+        let more = more.as_object().unwrap().clone();
+        body.as_object_mut().unwrap().extend(more);
+        body
+    };
+    for (more, param) in [
+        (
+            json!({"allowed_models": [haiku, "beta-5.4"]}),
+            "allowed_models[1]",
+        ),
+        (json!({"default_model": "beta-5.4"}), "default_model"),
+    ] {
+        let refused = call(world, key, "POST", "/v1/agents", child(more)).await;
+        let param = json!(param);
+        assert_eq!(
+            (refused.status, &refused.json()["error"]["param"]),
+            (422, &param)
+        );
+    }
+    let bed = agent(world, key, child(json!({"default_model": sonnet}))).await;
+    let below = json!({"name": "Pump", "scope_grants": chat, "parent_agent_id": bed["id"]});
+    let pump = agent(world, key, below).await;
+    let path = format!("/v1/agents/{}/credentials", id(&pump));
+    let made = data(world, key, "POST", &path, json!({})).await;
+    let secret = made["credential"].as_str().unwrap();
+    let ask = async |model: &str| {
+        let body = json!({"message": mark(), "model": model});
+        let answer = world.gateway.chat(secret, body).await;
+        (
+            answer.status,
+            answer.json()["error"]["details"]["limit"].clone(),
+        )
+    };
+    assert_eq!(ask(sonnet).await, (200, Value::Null));
+    assert_eq!(ask("beta-5.4").await, (403, json!([haiku, sonnet])));
+    // What the first of them loses, all have lost; and a change does not give it back.
+    let parent_path = format!("/v1/agents/{}", id(&parent));
+    let narrow = json!({"allowed_models": [haiku]});
+    data(world, key, "PATCH", &parent_path, narrow).await;
+    assert_eq!(ask(sonnet).await, (403, json!([haiku])));
+    assert_eq!(ask(haiku).await.0, 200);
+    let listed = data_of_models(world, secret).await;
+    assert_eq!(listed, [haiku]);
+    let pump_path = format!("/v1/agents/{}", id(&pump));
+    for (body, param) in [
+        (json!({"allowed_models": [sonnet]}), "allowed_models[0]"),
+        (json!({"default_model": sonnet}), "default_model"),
+    ] {
+        let refused = call(world, key, "PATCH", &pump_path, body).await;
+        let param = json!(param);
+        assert_eq!(
+            (refused.status, &refused.json()["error"]["param"]),
+            (422, &param)
+        );
+    }
+    let renamed = json!({"name": "Bed 2"});
+    data(
+        world,
+        key,
+        "PATCH",
+        &format!("/v1/agents/{}", id(&bed)),
+        renamed,
+    )
+    .await;
+}
+
+/// Ids of the models that a credential may use.
+async fn data_of_models(world: &World, secret: &str) -> Vec<String> {
+    let listed = call(world, secret, "GET", "/v1/models", Value::Null).await;
+    let listed = listed.json()["data"].as_array().unwrap().clone();
+    let ids = listed.iter().map(|model| id(model).to_owned());
+    ids.collect()
 }
 
 async fn a_credential_without_a_user_owns_no_conversation(world: &World) {

@@ -38,6 +38,8 @@ pub struct Question {
     pub asked: Asked,
     /// What would be granted, an entry a grant.
     pub grants: Vec<Grant>,
+    /// The models that the agent and all that it acts for allow; `None`: any.
+    pub allowed_models: Option<Vec<String>>,
 }
 
 /// What becomes of a request.
@@ -320,7 +322,11 @@ pub async fn question(exchange: &Exchange, asked: Asked, user: &User) -> Verdict
         Err(error) => return Verdict::Redirect(told(exchange, &asked, trouble(&error))),
     };
     match grantable(&asked.application, &line, &asked.parked, user, active) {
-        Ok(grants) => Verdict::Good(Question { asked, grants }),
+        Ok(grants) => Verdict::Good(Question {
+            asked,
+            grants,
+            allowed_models: line.allowed_models(),
+        }),
         Err(refusal) => Verdict::Redirect(told(exchange, &asked, refusal)),
     }
 }

@@ -15,7 +15,6 @@ use svc_core::secret::Mode;
 use svc_core::surface::Surface;
 use svc_pipeline::exchange::Exchange;
 use svc_pipeline::response::{Body, Response};
-use svc_store::agent::Agent;
 use svc_store::oauth_application;
 
 use crate::form::Fields;
@@ -124,7 +123,11 @@ async fn ask(
     id: &str,
     visitor: &Visitor,
 ) -> Result<Response, Fault> {
-    let Question { asked, grants } = match question(exchange, asked, &visitor.user).await {
+    let Question {
+        asked,
+        grants,
+        allowed_models,
+    } = match question(exchange, asked, &visitor.user).await {
         Verdict::Good(question) => question,
         Verdict::Redirect(location) => return Ok(see_other(exchange, &location)),
         Verdict::Page(doubt) => return doubtful(exchange, &doubt),
@@ -150,7 +153,7 @@ async fn ask(
         person: &visitor.user.name,
         grants: grants
             .iter()
-            .map(|grant| lines(grant, &asked.agent))
+            .map(|grant| lines(grant, allowed_models.as_deref()))
             .collect(),
         lifetime: lifetime(asked.agent.writable.default_expiry_hours),
     };
@@ -175,7 +178,8 @@ pub(super) async fn target(exchange: &Exchange, next: &str) -> Result<Option<Str
     Ok(address.as_deref().and_then(redirect::policy_source))
 }
 
-fn lines(grant: &Grant, agent: &Agent) -> Lines {
+/// `agent_models`: what the agent may use.
+fn lines(grant: &Grant, agent_models: Option<&[String]>) -> Lines {
     let surfaces = grant.constraints.surfaces.as_deref().unwrap_or_default();
     let actions: Vec<&str> = surfaces
         .iter()
@@ -187,11 +191,8 @@ fn lines(grant: &Grant, agent: &Agent) -> Lines {
             }
         })
         .collect();
-    let allowed = |model: &&String| {
-        let allowed = agent.writable.allowed_models.as_ref();
-        allowed.is_none_or(|allowed| allowed.contains(model))
-    };
-    let models = match (&grant.constraints.models, &agent.writable.allowed_models) {
+    let allowed = |model: &&String| agent_models.is_none_or(|allowed| allowed.contains(model));
+    let models = match (&grant.constraints.models, agent_models) {
         (Some(models), _) => named(
             models.iter().filter(allowed),
             "none that the agent may use now",
