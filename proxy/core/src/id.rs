@@ -29,6 +29,27 @@ pub enum IdKind {
 }
 
 impl IdKind {
+    const ALL: [Self; 18] = [
+        Self::Organization,
+        Self::User,
+        Self::Project,
+        Self::Request,
+        Self::Message,
+        Self::Conversation,
+        Self::ApiKey,
+        Self::Agent,
+        Self::AgentCredential,
+        Self::Integration,
+        Self::Binding,
+        Self::WebhookEndpoint,
+        Self::BulkReplay,
+        Self::InboundWebhook,
+        Self::OauthApplication,
+        Self::BaaAcceptance,
+        Self::Audit,
+        Self::Bare,
+    ];
+
     /// The type prefix with its underscore (contract 1.1); empty for bare ULIDs.
     pub const fn prefix(self) -> &'static str {
         match self {
@@ -74,17 +95,16 @@ impl IdKind {
     }
 }
 
-/// Whether a text has the form of an identifier, of whatever kind: nobody's name and no number of a patient has it.
+/// Whether a text has the form of an identifier of ours, of whatever kind. Others use ULIDs too, for people among others:
+/// ask it of what is meant to be an identifier of ours only.
 pub fn is_id(text: &str) -> bool {
-    let (prefix, bare) = text
-        .rsplit_once('_')
-        .map_or(("", text), |(prefix, bare)| (prefix, bare));
-    prefix.len() <= MAX_PREFIX_CHARS
-        && prefix.bytes().all(|byte| byte.is_ascii_lowercase())
-        && IdKind::Bare.accept(bare).is_some()
+    let (prefix, bare) = match text.rfind('_') {
+        Some(at) => text.split_at(at + 1),
+        None => ("", text),
+    };
+    IdKind::ALL.iter().any(|kind| kind.prefix() == prefix) && IdKind::Bare.accept(bare).is_some()
 }
 
-const MAX_PREFIX_CHARS: usize = 8;
 const ULID_CHARS: usize = 26;
 
 #[cfg(test)]
@@ -106,6 +126,7 @@ mod tests {
             &format!("agt_{ulid}x"),
             &ulid.to_lowercase(),
             &format!("maria_lopez_{ulid}"),
+            &format!("patient_{ulid}"),
         ] {
             assert!(!is_id(text), "{text}");
         }

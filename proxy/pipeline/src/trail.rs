@@ -175,13 +175,13 @@ struct Opening {
     progress: Progress,
 }
 
-/// What rows say of the path: that of the route, with the ids that were sent. Whatever else stood in their places may
-/// name a patient.
-fn shown_path(route: &Route, head: &RequestHead) -> String {
-    let sent = head.path.split('/').chain(std::iter::repeat(""));
-    let segments = route.path.split('/').zip(sent);
+/// What rows say of the path: that of the route, with the ids that were sent where it asks for ids of ours. Whatever
+/// else stood in their places may name a patient, and may look like one of them.
+fn shown_path(route: &str, sent: &str) -> String {
+    let sent = sent.split('/').chain(std::iter::repeat(""));
+    let segments = route.split('/').zip(sent);
     let segments = segments.map(|(meant, sent)| {
-        let sent = meant.starts_with('{').then(|| query::part(sent));
+        let sent = is_id_of_ours(meant).then(|| query::part(sent));
         let id = sent.filter(|sent| id::is_id(sent));
         id.unwrap_or_else(|| meant.to_owned())
     });
@@ -201,7 +201,7 @@ impl Trail {
             operation: route.operation(),
             request_id: request_id.to_owned(),
             method: head.method.to_string(),
-            path: shown_path(route, head),
+            path: shown_path(&route.path, &head.path),
             surface,
             version: None,
             client: head.client.to_string(),
@@ -520,6 +520,46 @@ impl Drop for Trail {
         // Who leaves earlier leaves no row.
         if self.stage >= Stage::Admitted {
             self.end(dropped(&self.cut_off));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_shown_with_ids_of_ours_alone() {
+        const ULID: &str = "01HZX3V6Q8J5N0R2T4W6Y8A0BC";
+        let shown = |route, sent: String| shown_path(route, &sent);
+        for (route, sent, expected) in [
+            (
+                "/v1/agents/{id}/credentials/{credential_id}/revoke",
+                format!("/v1/agents/agt_{ULID}/credentials/agc_{ULID}/revoke"),
+                format!("/v1/agents/agt_{ULID}/credentials/agc_{ULID}/revoke"),
+            ),
+            (
+                "/v1/agents/{id}",
+                "/v1/agents/maria".to_owned(),
+                "/v1/agents/{id}".to_owned(),
+            ),
+            (
+                "/v1/orgs/{organization}/end-users/{runtime_user}/export",
+                format!("/v1/orgs/org_{ULID}/end-users/{ULID}/export"),
+                format!("/v1/orgs/org_{ULID}/end-users/{{runtime_user}}/export"),
+            ),
+            (
+                "/v1/orgs/{organization}/end-users/{runtime_user}/export",
+                format!("/v1/orgs/mercy/end-users/patient_{ULID}/export"),
+                "/v1/orgs/{organization}/end-users/{runtime_user}/export".to_owned(),
+            ),
+            (
+                "/v1/egress/{project}/{alias}/{*path}",
+                format!("/v1/egress/default/up/{ULID}/notes"),
+                "/v1/egress/{project}/{alias}/{*path}".to_owned(),
+            ),
+        ] {
+            assert_eq!(shown(route, sent), expected);
         }
     }
 }
