@@ -9,12 +9,14 @@ use svc_pipeline::feature;
 use svc_pipeline::policy::PolicySet;
 use svc_pipeline::policy::models::Access;
 use svc_store::baa;
-use svc_store::organization::{self, Organization, PhiMode, Settings, WebhookPayload};
+use svc_store::organization::{
+    self, Organization, PhiMode, SealedPrompt, Settings, WebhookPayload,
+};
 use svc_store::retention::MIN_AUDIT_DAYS;
 use svc_store::seal::Content;
 
 use crate::call::{
-    Answering, Call, Deciding, Effect, Reply, change, missing, refused, store_fault,
+    Answering, Call, Deciding, Effect, Reply, change, missing, outdated, refused, store_fault,
 };
 use crate::input::{self, Given, MAX_ITEMS, MAX_NAME_CHARS};
 
@@ -42,6 +44,14 @@ pub(crate) async fn find(call: &Call) -> Result<Organization, Fault> {
     Ok(own)
 }
 
+/// With the prompt as it is stored.
+async fn own_sealed(call: &Call) -> Result<(Organization, SealedPrompt), Fault> {
+    let store = &call.gateway.store;
+    let own = organization::find_sealed(store, &call.caller.organization_id).await;
+    own.map_err(|error| store_fault(&error))?
+        .ok_or_else(missing)
+}
+
 async fn own(call: &Call) -> Result<Organization, Fault> {
     let own = organization::find(&call.gateway.store, &call.caller.organization_id).await;
     own.map_err(|error| store_fault(&error))?
@@ -59,7 +69,7 @@ fn expect_named(call: &Call, own: &Organization) -> Result<(), Fault> {
 
 pub(crate) fn update(mut call: Call) -> Deciding {
     Box::pin(async move {
-        let before = own(&call).await?;
+        let (before, prompt_before) = own_sealed(&call).await?;
         let store = call.gateway.store.clone();
         let mut problems = Problems::default();
         call.query.end(&mut problems);
@@ -81,6 +91,11 @@ pub(crate) fn update(mut call: Call) -> Deciding {
             Box::pin(async move {
                 let locked = organization::lock(&mut tx, &before.id).await?;
                 let (mut settings, kept) = locked.ok_or_else(|| refused(missing()))?;
+                // The prompt is opened outside of the transaction: where it was changed since, what was read of it is
+                // neither the old value nor the one that stays.
+                if kept != prompt_before {
+                    return Err(outdated());
+                }
                 settings.default_system_prompt = before.settings.default_system_prompt.clone();
                 let old = settings.clone();
                 let mut problems = Problems::default();

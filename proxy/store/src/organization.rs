@@ -243,6 +243,27 @@ pub async fn find(store: &Store, org_id: &str) -> Result<Option<Organization>, S
     }
 }
 
+/// As [`find`], with the prompt as its column has it too: what [`lock`] gives later is the same, or it was changed in
+/// between.
+///
+/// # Errors
+/// As [`find`].
+pub async fn find_sealed(
+    store: &Store,
+    org_id: &str,
+) -> Result<Option<(Organization, SealedPrompt)>, StoreError> {
+    let sql = concat!(
+        "SELECT ",
+        organization_columns!(),
+        " FROM organizations o WHERE o.id = $1"
+    );
+    let Some(stored) = store.db.find(sql, args![org_id], from_row).await? else {
+        return Ok(None);
+    };
+    let prompt = SealedPrompt(stored.prompt.clone());
+    Ok(Some((open(store, stored).await?, prompt)))
+}
+
 /// The slug of an organization, also of one that was erased.
 ///
 /// # Errors
@@ -274,7 +295,7 @@ pub async fn ids(store: &Store, after: &str, limit: u32) -> Result<Vec<String>, 
 }
 
 /// A system prompt as its column has it.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct SealedPrompt(Option<Vec<u8>>);
 
 /// Seals a prompt before the transaction that stores it.

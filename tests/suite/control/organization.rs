@@ -2,6 +2,7 @@
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 use svc_tests::books;
 use svc_tests::fake::mark;
 use svc_tests::patience::eventually;
@@ -13,6 +14,7 @@ use crate::engines::on_both_engines;
 
 on_both_engines! {
     settings_are_read_and_changed,
+    prompts_that_are_set_at_once_have_their_rows,
     only_ones_own_organization_may_be_named,
     what_holds_in_both_modes_stands_in_the_live_log,
     an_evaluation_ends,
@@ -109,6 +111,41 @@ async fn settings_are_read_and_changed(world: &World) {
             "{body}"
         );
     }
+}
+
+/// Each row says what was there before it: nothing is overwritten that no row speaks of.
+async fn prompts_that_are_set_at_once_have_their_rows(world: &World) {
+    let organization = world.organization();
+    let key = &organization.key;
+    let path = format!("/v1/orgs/{}", organization.id);
+    for round in 0..4 {
+        let prompt = |at: i32| json!({"default_system_prompt": format!("{round}-{at}")});
+        let calls = (0..4).map(|at| call(world, key, "PATCH", &path, prompt(at)));
+        for answer in join_all(calls).await {
+            assert_eq!(answer.status, 200, "{}", answer.text());
+        }
+    }
+    let rows = "/v1/audit?event=organization.updated&limit=100";
+    let rows = data(world, key, "GET", rows, Value::Null).await;
+    let side = |side: &str| {
+        let rows = rows.as_array().unwrap().iter();
+        let mut values: Vec<String> = rows
+            .map(|row| &row["details"]["changes"]["default_system_prompt_sha256"][side])
+            .map(|hash| hash.as_str().unwrap_or("none").to_owned())
+            .collect();
+        values.sort();
+        values
+    };
+    let prompt = data(world, key, "GET", &path, Value::Null).await;
+    let prompt = prompt["default_system_prompt"].as_str().unwrap().to_owned();
+    // What was set is what was found there by the next, but for the last.
+    let mut found = side("old");
+    found.push(hex::encode(Sha256::digest(prompt)));
+    let mut set = side("new");
+    set.push("none".to_owned());
+    found.sort();
+    set.sort();
+    assert_eq!(found, set);
 }
 
 async fn only_ones_own_organization_may_be_named(world: &World) {
