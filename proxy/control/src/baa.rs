@@ -11,14 +11,17 @@ use svc_core::surface::fields::Fields;
 use svc_core::time::Timestamp;
 use svc_pipeline::moment;
 use svc_pipeline::response::Body;
-use svc_store::baa::{self, Acceptance, Document, DocumentFacts, Recorded, Status, Template};
+use svc_store::baa::{
+    self, Acceptance, Accepted, Document, DocumentFacts, Recorded, Status, Template,
+};
 use svc_store::page::Position;
 use svc_store::{Store, StoreError, organization};
 use unicode_normalization::UnicodeNormalization as _;
 
 use crate::agreement::{self, Agreement, RenderError, Typesetter};
 use crate::call::{
-    Answering, Call, Deciding, Effect, Reply, change, missing, refused, shown, store_fault,
+    Answering, Call, Deciding, Effect, Reply, change, missing, outdated, refused, shown,
+    store_fault,
 };
 use crate::cursor::Binding;
 use crate::input::{self, MAX_NAME_CHARS};
@@ -162,8 +165,11 @@ pub(crate) fn accept(mut call: Call) -> Deciding {
                 })?;
         Ok(change(move |mut tx| {
             Box::pin(async move {
-                if !baa::accept_signed(&mut tx, &acceptance, &document).await? {
-                    return Err(refused(not_current()));
+                match baa::accept_signed(&mut tx, &acceptance, &document).await? {
+                    Accepted::Recorded => {}
+                    Accepted::NotCurrent => return Err(refused(not_current())),
+                    // Its document has its time in it: another one is made.
+                    Accepted::Overtaken => return Err(outdated()),
                 }
                 let id = acceptance.id.clone();
                 let recorded = Recorded {

@@ -263,8 +263,17 @@ pub async fn accept(store: &Store, acceptance: &Acceptance) -> Result<(), StoreE
         .await
 }
 
-/// Records an acceptance with what was signed, in a transaction. `false`, and nothing recorded, where its template is
-/// no longer the one to be accepted.
+/// What became of an acceptance with what was signed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Accepted {
+    Recorded,
+    /// Its template is no longer the one to be accepted.
+    NotCurrent,
+    /// Another one was accepted or ended at its time or later: none is superseded before it was accepted.
+    Overtaken,
+}
+
+/// Records an acceptance with what was signed, in a transaction; nothing where it cannot stand as it is.
 ///
 /// # Errors
 /// As [`accept`].
@@ -272,19 +281,27 @@ pub async fn accept_signed(
     tx: &mut Transaction<'_>,
     acceptance: &Acceptance,
     document: &Document,
-) -> Result<bool, StoreError> {
+) -> Result<Accepted, StoreError> {
     // Two acceptances at once stand one after the other: the second supersedes the first.
     crate::organization::lock(tx, &acceptance.org_id).await?;
-    let current = read_current(tx.cx, acceptance.accepted_at).await?;
+    let at = acceptance.accepted_at;
+    let current = read_current(tx.cx, at).await?;
     let is_current = current.is_some_and(|template| {
         template.version == acceptance.template_version
             && template.sha256 == acceptance.template_sha256
     });
-    if is_current {
-        insert(tx.cx, acceptance).await?;
-        document::insert(tx.cx, document).await?;
+    if !is_current {
+        return Ok(Accepted::NotCurrent);
     }
-    Ok(is_current)
+    let sql = "SELECT COUNT(*) AS found FROM baa_acceptances \
+               WHERE org_id = $1 AND (accepted_at >= $2 OR terminated_at >= $2)";
+    let since: u32 = tx.cx.count(sql, args![&acceptance.org_id, at]).await?;
+    if since > 0 {
+        return Ok(Accepted::Overtaken);
+    }
+    insert(tx.cx, acceptance).await?;
+    document::insert(tx.cx, document).await?;
+    Ok(Accepted::Recorded)
 }
 
 pub(crate) async fn insert(cx: &mut Connection, acceptance: &Acceptance) -> Result<(), StoreError> {

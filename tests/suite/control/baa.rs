@@ -20,6 +20,7 @@ use crate::engines::on_both_engines;
 on_both_engines! {
     an_agreement_is_signed_once_and_its_document_never_changes,
     everything_that_is_wrong_with_a_signature_is_said_at_once,
+    acceptances_at_once_stand_one_after_the_other,
     a_terminated_agreement_blocks_inference,
     acceptances_belong_to_their_organization,
     acceptances_and_documents_are_append_only,
@@ -250,6 +251,27 @@ async fn everything_that_is_wrong_with_a_signature_is_said_at_once(world: &World
     let scope = code(world, &reader, "POST", ACCEPTANCES, json!({}), 403).await;
     assert_eq!(scope, "MISSING_SCOPE");
     assert_eq!(status(world, key).await["status"], "none");
+}
+
+async fn acceptances_at_once_stand_one_after_the_other(world: &World) {
+    let organization = world.organization_with(&["--no-baa"]);
+    let key = &organization.key;
+    let version = status(world, key).await["current_template_version"].clone();
+    let version = version.as_str().unwrap();
+    let calls = (0..4).map(|_| call(world, key, "POST", ACCEPTANCES, signature(version)));
+    for answer in futures_util::future::join_all(calls).await {
+        assert_eq!(answer.status, 201, "{}", answer.text());
+    }
+    let listed = data(world, key, "GET", ACCEPTANCES, Value::Null).await;
+    let listed = listed.as_array().unwrap();
+    assert_eq!(listed.len(), 4);
+    let latest = &status(world, key).await["acceptance_id"];
+    assert_eq!(&listed[0]["id"], latest, "newest first");
+    let mut superseded_at = Value::Null;
+    for acceptance in listed {
+        assert_eq!(acceptance["superseded_at"], superseded_at, "{listed:?}");
+        superseded_at = acceptance["accepted_at"].clone();
+    }
 }
 
 async fn a_terminated_agreement_blocks_inference(world: &World) {

@@ -10,7 +10,7 @@ use svc_core::id::IdKind;
 use svc_core::time::Timestamp;
 use svc_pipeline::moment;
 use svc_store::audit::{Row, Target};
-use svc_store::baa::{self, Acceptance, Template};
+use svc_store::baa::{self, Acceptance, Accepted, Template};
 use svc_store::bootstrap::Bootstrapped;
 use svc_store::{Store, StoreError, TransactionError};
 
@@ -112,8 +112,9 @@ pub(super) async fn accept(
     }
     let accepted = store.transaction(move |mut tx| {
         Box::pin(async move {
-            if !baa::accept_signed(&mut tx, &acceptance, &document).await? {
-                return Err(TransactionError::Refused(()));
+            match baa::accept_signed(&mut tx, &acceptance, &document).await? {
+                Accepted::Recorded => {}
+                refused => return Err(TransactionError::Refused(refused)),
             }
             svc_store::audit::record(&mut tx, &row).await?;
             Ok(())
@@ -121,7 +122,10 @@ pub(super) async fn accept(
     });
     match accepted.await {
         Ok(()) => Ok(()),
-        Err(TransactionError::Refused(())) => {
+        Err(TransactionError::Refused(Accepted::Overtaken)) => {
+            bail!("the organization accepted an agreement meanwhile")
+        }
+        Err(TransactionError::Refused(_)) => {
             bail!("a newer agreement is published than the policies know")
         }
         Err(TransactionError::Store(error)) => Err(error).context("accepting the agreement"),
