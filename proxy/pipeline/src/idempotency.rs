@@ -8,7 +8,7 @@ use std::time::Duration;
 use http::header::CONTENT_TYPE;
 use http::{HeaderName, HeaderValue, Method, StatusCode};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 use sha2::{Digest, Sha256};
 use svc_core::fault::{Code, Fault, invalid};
 use svc_core::secret;
@@ -187,13 +187,47 @@ pub fn is_asked(exchange: &Exchange) -> bool {
         && head.headers.contains_key(IDEMPOTENCY_KEY)
 }
 
-/// SHA-256 over the canonical body (RFC 8785).
+/// SHA-256 over the canonical body (RFC 8785), whose numbers are doubles, and the whole numbers in it that are none:
+/// records keep them digit by digit, so that bodies that differ in them are two.
 ///
 /// # Errors
 /// 500 for a body without a canonical form.
 pub fn body_digest(body: &Map<String, Value>) -> Result<[u8; 32], Fault> {
     let canonical = serde_json_canonicalizer::to_vec(body).map_err(Fault::internal)?;
-    Ok(Sha256::digest(&canonical).into())
+    let mut hasher = Sha256::new();
+    hasher.update(&canonical);
+    members_beyond_doubles(body, &mut |number| {
+        hasher.update(b"\n");
+        hasher.update(number.to_string());
+    });
+    Ok(hasher.finalize().into())
+}
+
+/// Tells every whole number that no double equals, in an order that does not depend on that of the members.
+fn beyond_doubles(value: &Value, tell: &mut impl FnMut(&Number)) {
+    match value {
+        Value::Number(number) if !is_double(number) => tell(number),
+        Value::Array(items) => items.iter().for_each(|item| beyond_doubles(item, tell)),
+        Value::Object(members) => members_beyond_doubles(members, tell),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+fn members_beyond_doubles(members: &Map<String, Value>, tell: &mut impl FnMut(&Number)) {
+    let mut members: Vec<_> = members.iter().collect();
+    members.sort_unstable_by_key(|(name, _)| *name);
+    for (_, value) in members {
+        beyond_doubles(value, tell);
+    }
+}
+
+fn is_double(number: &Number) -> bool {
+    let whole = number.as_i128();
+    whole.is_none_or(|whole| {
+        number
+            .as_f64()
+            .is_some_and(|double| double as i128 == whole)
+    })
 }
 
 /// SHA-256 over method, path, sorted query and the canonical body, by its digest.
@@ -345,5 +379,49 @@ impl Stored {
             headers,
             body: Body::Full(self.body.into()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use serde_json::json;
+
+    use super::*;
+
+    fn digest(body: &str) -> [u8; 32] {
+        body_digest(&serde_json::from_str(body).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn whole_numbers_that_are_no_doubles_are_told_apart() {
+        for (one, other) in [
+            ("9007199254740993", "9007199254740992"),
+            ("18446744073709551615", "18446744073709551614"),
+            ("-9007199254740993", "-9007199254740992"),
+        ] {
+            for frame in [r#"{"n":#}"#, r#"{"a":[{"n":#}]}"#] {
+                let body = |number| digest(&frame.replace('#', number));
+                assert_ne!(body(one), body(other), "{one} in {frame}");
+            }
+        }
+    }
+
+    #[test]
+    fn equal_bodies_are_equal_however_they_are_written() {
+        for (one, other) in [
+            (r#"{"n":1}"#, r#"{"n":1.0}"#),
+            (r#"{"n":9007199254740992}"#, r#"{"n":9007199254740992.0}"#),
+            (
+                r#"{"a":9007199254740993,"b":9007199254740995}"#,
+                r#"{ "b": 9007199254740995, "a": 9007199254740993 }"#,
+            ),
+        ] {
+            assert_eq!(digest(one), digest(other), "{one}");
+        }
+        let plain = json!({"b": [1, "x"], "a": null});
+        let canonical = br#"{"a":null,"b":[1,"x"]}"#;
+        let expected: [u8; 32] = Sha256::digest(canonical).into();
+        assert_eq!(digest(&plain.to_string()), expected);
     }
 }
