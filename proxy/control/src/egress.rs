@@ -18,7 +18,7 @@ use svc_pipeline::response::{Body, Response};
 use svc_pipeline::trail::Entry;
 use svc_pipeline::upstream::{OutboundRequest, Reached, Unread, UpstreamError, whole};
 use svc_pipeline::{feature, moment};
-use svc_store::audit::{self, Target};
+use svc_store::audit::Target;
 
 use crate::bindings::DEFAULT_PROJECT;
 use crate::call::missing;
@@ -84,24 +84,20 @@ async fn dispatch(exchange: &mut Exchange) -> Result<Response, Fault> {
     let ready = way.state.as_ref().map_err(|unusable| cannot(*unusable))?;
     let request = outbound(exchange, ready, path, body);
     let mut details = minutes(way, &request);
-    let intent = exchange.trail.scribe().intent(target(way), details.clone());
-    let written = audit::append(&gateway.store, &[intent]).await;
-    written.map_err(|error| Fault::unavailable(format_args!("audit intent: {error}")))?;
+    exchange.intend(target(way), details.clone()).await?;
     way.touch(&gateway, moment::now());
     let answer = gateway.connector.send(ready.target.clone(), request).await;
     let answer = answer.map_err(unanswered)?;
     let body = whole(answer.body, MAX_ANSWER_BYTES).await.map_err(unread)?;
     let body = Bytes::from(body);
     details.insert("response_bytes".into(), body.len().into());
-    let row = exchange.trail.scribe().row(Entry {
+    let entry = Entry {
         event: "integration.dispatched".to_owned(),
         target: Some(target(way)),
         status: answer.status.as_u16(),
         details,
-    });
-    let written = audit::append(&gateway.store, &[row]).await;
-    written.map_err(|error| Fault::unavailable(format_args!("audit row: {error}")))?;
-    exchange.trail.written();
+    };
+    exchange.trail.conclude(entry).await?;
     Ok(response(exchange, way, answer.status, answer.headers, body))
 }
 

@@ -6,14 +6,16 @@ use http::header::{
     ALLOW, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use svc_core::chat::ChatRequest;
 use svc_core::fault::{Code, Fault};
 use svc_core::json;
 use svc_core::surface::{Places, Surface};
 use svc_core::time::Timestamp;
 use svc_core::version::ApiVersion;
+use svc_store::audit::Target;
 
+use crate::budget::Reservation;
 use crate::caller::Caller;
 use crate::conversation::Thread;
 use crate::gateway::Gateway;
@@ -97,6 +99,22 @@ impl Exchange {
             Err(unavailable) => unavailable,
         };
         self.fault_response(&fault)
+    }
+
+    /// Writes the row of what an endpoint is about to do outside; from then on it is owed its end, which
+    /// [`Trail::conclude`] writes, and every other way out.
+    ///
+    /// # Errors
+    /// 503 when it could not be written: what is not in the log does not happen.
+    pub async fn intend(
+        &mut self,
+        target: Target,
+        details: Map<String, Value>,
+    ) -> Result<(), Fault> {
+        let caller = given(self.facts.caller.as_ref(), "the caller")?;
+        let nothing = Reservation::new(caller, &self.policy.plans, None, self.now);
+        self.trail.reserves(nothing);
+        self.trail.intend(target, details).await
     }
 
     /// A fault as a response, without any audit.

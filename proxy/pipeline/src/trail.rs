@@ -313,8 +313,35 @@ impl Trail {
 
     /// Writes the intent and takes the hold, in one transaction, before any upstream byte.
     pub(crate) async fn open(&mut self) -> Result<(), Fault> {
-        settle::open(&self.gateway, &self.record, &mut self.opening).await?;
+        let intent = row::requested(&self.record, moment::now());
+        self.begin(intent).await
+    }
+
+    /// Writes the row of what an endpoint is about to do outside, where no transaction reaches, before it does it. A
+    /// reservation of nothing keeps the lease on it, so that recovery ends what a dead replica has left open.
+    pub(crate) async fn intend(
+        &mut self,
+        target: Target,
+        details: Map<String, Value>,
+    ) -> Result<(), Fault> {
+        let intent = row::intent(&self.record, target, details);
+        self.begin(intent).await
+    }
+
+    async fn begin(&mut self, intent: Row) -> Result<(), Fault> {
+        settle::open(&self.gateway, &self.record, intent, &mut self.opening).await?;
         self.stage = Stage::Open;
+        Ok(())
+    }
+
+    /// Ends what was intended with the row of what came of it.
+    ///
+    /// # Errors
+    /// 503 when the row could not be written: audit fails closed.
+    pub async fn conclude(&mut self, entry: Entry) -> Result<(), Fault> {
+        let terminal = row::last(row::control(&self.record, entry));
+        settle::conclude(&self.gateway, &self.record, terminal).await?;
+        self.written();
         Ok(())
     }
 
@@ -378,7 +405,12 @@ impl Trail {
         }
         self.record.uses(&self.meter.used());
         let (gateway, record) = (Arc::clone(&self.gateway), Record::clone(&self.record));
+        let was_begun = stage == Stage::Open || opening.is_some();
         Some(match stage {
+            _ if was_begun && self.has_one_row() => {
+                let debt = opening.map(|opening| opening.debt);
+                settle::give_up(gateway, record, end, debt)
+            }
             Stage::Open => {
                 let debt = opening.map(|opening| opening.debt);
                 settle::fail(gateway, record, end, debt)
@@ -409,6 +441,7 @@ impl Trail {
         self.record.operation != Operation::Read
     }
 
+    /// Unless it has an intent.
     fn has_one_row(&self) -> bool {
         matches!(
             self.record.operation,
@@ -424,11 +457,6 @@ impl Scribe {
     /// The row of a request that did what it was asked to.
     pub fn row(&self, entry: Entry) -> Row {
         row::control(&self.0, entry)
-    }
-
-    /// The row of what a request is about to do outside.
-    pub fn intent(&self, target: Target, details: Map<String, Value>) -> Row {
-        row::intent(&self.0, target, details)
     }
 
     /// As [`Self::row`], with the end of a request that did not.

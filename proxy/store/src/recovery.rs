@@ -1,6 +1,6 @@
 //! Recovery: closes what replicas that are no longer alive have left open, with one `.abandoned` row each
-//! (`inference.abandoned` for an inference), and gives their holds back (contract 14.2). Any number of replicas may run
-//! it at once.
+//! (`inference.abandoned` for an inference, `integration.abandoned` for a call of another service), and gives their
+//! holds back (contract 14.2). Any number of replicas may run it at once.
 
 use serde_json::{Value, json};
 use svc_core::chat::Usage;
@@ -136,12 +136,16 @@ fn abandoned(intent: &Row, now: Timestamp) -> Result<Columns, StoreError> {
     let model: Option<String> = intent.get("model")?;
     let mut document: Value = intent.get("document")?;
     let outcome = json!({"result": Outcome::Unknown.word(), "status": null, "code": null});
+    let mut details = json!({"reason": "replica_lost"});
+    if let Some(model) = &model {
+        details["model"] = json!(model);
+    }
     let changes = [
         ("id", json!(id)),
         ("event", json!(event)),
         ("occurred_at", json!(now.to_string())),
         ("outcome", outcome),
-        ("details", json!({"reason": "replica_lost", "model": model})),
+        ("details", details),
     ];
     let object = document.as_object_mut();
     let object = object.ok_or(StoreError::Corrupt { column: "document" })?;

@@ -449,6 +449,64 @@ async fn a_model_runs_on_the_organizations_own_key() {
 }
 
 #[tokio::test]
+async fn a_call_that_a_crash_cuts_off_gets_its_end() {
+    for clinic in clinics().await {
+        clinic.bind(SECRET, "up", Value::Null).await;
+        let mark = mark();
+        let slow = json!({"contains": mark, "event_count": 6, "delay_between_events_ms": 60_000});
+        clinic.service.expect(slow).await;
+        let before = clinic.service.count();
+        let mut body = question(&mark);
+        body["stream"] = true.into();
+        let request = Request::new("POST", "/v1/egress/default/up/v1/messages");
+        let request = request.bearer(&clinic.organization.key).json(&body);
+        let request = request.header("anthropic-version", "2023-06-01");
+        let gateway = &clinic.world.gateway;
+        let mut connection = gateway.connect().await;
+        connection.send(&request.bytes()).await;
+        clinic.service.recorded(before + 1).await;
+        gateway.kill();
+        gateway.start().await;
+        let org = clinic.organization.id.as_str();
+        let sql = "SELECT event, result FROM audit WHERE org_id = $1 AND event IN \
+                   ('integration.requested', 'integration.abandoned', 'integration.denied') ORDER BY phase";
+        let rows = eventually("the end of the call", async || {
+            let rows = gateway.database.rows(sql, &[org]).await;
+            (rows.len() > 1).then_some(rows)
+        });
+        let last = json!({"event": "integration.abandoned", "result": "unknown"});
+        assert_eq!(rows.await[1..], [last]);
+        // One that is answered, and one that is not, leave nothing open.
+        let answer = eventually("an answer after the restart", async || {
+            let answer = clinic.dispatch("up", "/v1/messages", &question("x")).await;
+            (answer.status == 200).then_some(answer)
+        });
+        answer.await;
+        let held = "SELECT request_id FROM holds WHERE org_id = $1";
+        assert!(gateway.database.rows(held, &[org]).await.is_empty());
+    }
+}
+
+/// It says what GET would say, without a body that could be counted.
+#[tokio::test]
+async fn a_head_through_a_binding_keeps_the_length_of_the_service() {
+    let clinic = Clinic::start(None).await;
+    clinic.bind(SECRET, "up", Value::Null).await;
+    let ask = async |method: &str| {
+        let request = Request::new(method, "/v1/egress/default/up/v1/nowhere");
+        let request = request.bearer(&clinic.organization.key);
+        let mut connection = clinic.world.gateway.connect().await;
+        connection.send(&request.bytes()).await;
+        let answer = connection.reply_to(method).await.whole().await.0;
+        let length = answer.header("content-length").map(str::to_owned);
+        (answer.status, length)
+    };
+    let (get, head) = (ask("GET").await, ask("HEAD").await);
+    assert_eq!(get, head);
+    assert!(get.1.is_some_and(|length| length != "0"));
+}
+
+#[tokio::test]
 async fn a_bad_key_of_ones_own_opens_no_circuit_for_others() {
     let clinic = Clinic::start(None).await;
     clinic

@@ -149,6 +149,14 @@ pub(super) fn control(record: &Record, entry: Entry) -> Row {
     }
 }
 
+/// A row as the second of two.
+pub(super) fn last(row: Row) -> Row {
+    Row {
+        phase: Phase::Terminal,
+        ..row
+    }
+}
+
 pub(super) fn ended(row: Row, end: End) -> Row {
     Row {
         outcome: end.ending.outcome(),

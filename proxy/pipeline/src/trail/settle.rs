@@ -9,6 +9,7 @@ use svc_core::fault::{Code, Fault};
 use svc_core::metering::Charge;
 use svc_core::money::Micro;
 use svc_core::surface::PhiMetadata;
+use svc_store::audit::Row;
 use svc_store::inference::{self, Opened, Progress, Settled, Settlement, TurnRefusal};
 use svc_store::ledger::Entry;
 use svc_store::{Store, StoreError, audit, tenant};
@@ -31,13 +32,12 @@ use crate::owed::{Debt, Late};
 pub(super) async fn open(
     gateway: &Arc<Gateway>,
     record: &Record,
+    intent: Row,
     opening: &mut Option<Opening>,
 ) -> Result<(), Fault> {
     let caller = given(record.caller.as_deref(), "the caller")?;
     let reservation = given(record.reservation.as_ref(), "the reservation")?;
-    let now = moment::now();
-    let intent = row::requested(record, now);
-    let hold = reservation.hold(gateway, caller, &record.request_id, now);
+    let hold = reservation.hold(gateway, caller, &record.request_id, intent.occurred_at);
     let progress = Progress::default();
     *opening = Some(Opening {
         debt: gateway.owed.run(),
@@ -219,6 +219,57 @@ pub(super) fn deny(gateway: Arc<Gateway>, record: Record, end: End) -> Writing {
         let row = row::denied(&record, moment::now(), end);
         let written = audit::append(&gateway.store, &[row]).await;
         written.map_err(|error| unwritten("audit row of a denial", &error))
+    })
+}
+
+/// What an endpoint was to do outside, done: its last row, and the end of its hold. It runs where it is called, as
+/// [`complete`].
+pub(super) async fn conclude(
+    gateway: &Gateway,
+    record: &Record,
+    terminal: Row,
+) -> Result<(), Fault> {
+    let settlement = conclusion(record, terminal)?;
+    match settle(gateway, &settlement).await? {
+        Settled::Done | Settled::AlreadySettled | Settled::Completed => Ok(()),
+        Settled::TurnRefused(_) | Settled::ClosedByRecovery => Err(Fault::unavailable(
+            "the call was closed while this replica was taken for dead",
+        )),
+    }
+}
+
+/// As [`conclude`], where it was not done, or nobody knows; owed until it is written. Where the intent never came to
+/// stand, the row is the only one.
+pub(super) fn give_up(
+    gateway: Arc<Gateway>,
+    record: Record,
+    end: End,
+    debt: Option<Debt>,
+) -> Writing {
+    Writing::begin(gateway, record, |gateway, record| async move {
+        let row = row::denied(&record, moment::now(), end);
+        let settlement = conclusion(&record, row::last(row.clone()))?;
+        match inference::settle(&gateway.store, &settlement).await {
+            Ok(_) => Ok(()),
+            Err(StoreError::Missing(_)) => {
+                let written = audit::append(&gateway.store, &[row]).await;
+                written.map_err(|error| unwritten("audit row of a denial", &error))
+            }
+            Err(_) => settle_or_keep_trying(&gateway, settlement, debt).await,
+        }
+    })
+}
+
+fn conclusion(record: &Record, terminal: Row) -> Result<Settlement, Fault> {
+    let caller = given(record.caller.as_deref(), "the caller")?;
+    Ok(Settlement {
+        request_id: record.request_id.clone(),
+        org_id: caller.organization_id.clone(),
+        mode: caller.mode,
+        now: terminal.occurred_at,
+        terminal,
+        entry: None,
+        turn: None,
     })
 }
 
