@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use http::header::{CONNECTION, CONTENT_LENGTH, SET_COOKIE};
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use serde_json::{Map, Value};
 use svc_core::fault::{Code, Fault, invalid};
 use svc_pipeline::exchange::{Exchange, finish_headers, given};
@@ -226,6 +226,12 @@ fn response(
     mut headers: HeaderMap,
     body: Bytes,
 ) -> Response {
+    let body = match exchange.head.method {
+        Method::HEAD => Body::Untold {
+            length: length(&headers),
+        },
+        _ => Body::Full(body),
+    };
     for name in [CONTENT_LENGTH, SET_COOKIE] {
         headers.remove(name);
     }
@@ -239,8 +245,13 @@ fn response(
     Response {
         status,
         headers,
-        body: Body::Full(body),
+        body,
     }
+}
+
+/// What a service says that GET would bring; it has nothing that we could count (RFC 9110, 8.6).
+fn length(headers: &HeaderMap) -> Option<usize> {
+    headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
 #[cfg(test)]

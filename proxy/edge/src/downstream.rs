@@ -99,14 +99,14 @@ impl<'a> Downstream<'a> {
             headers,
             body,
         } = response;
-        let (bytes, is_stream) = match body {
-            Body::Full(bytes) => (bytes, false),
-            Body::Stream(_) => (Bytes::new(), true),
+        let (length, bytes) = match body {
+            Body::Full(bytes) => (Some(bytes.len()), bytes),
+            // The length of a stream that nobody wants to see is not known.
+            Body::Stream(_) => (None, Bytes::new()),
+            Body::Untold { length } => (length, Bytes::new()),
         };
-        // The length of a stream that nobody wants to see is not known.
-        let bodiless =
-            is_stream || matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
-        let length = (!bodiless).then_some(bytes.len());
+        let bodiless = matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
+        let length = length.filter(|_| !bodiless);
         self.header(status, headers, Framing::Length(length))
             .await?;
         if !bodiless && !self.is_head() {

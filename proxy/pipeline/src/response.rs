@@ -20,6 +20,8 @@ pub enum Body {
     Full(Bytes),
     /// Sent chunked, each batch flushed as it comes.
     Stream(Box<dyn ByteStream>),
+    /// Of an answer to HEAD that somebody else gave: nothing but the length that GET would have, where they say it.
+    Untold { length: Option<usize> },
 }
 
 /// What keeps intermediaries from closing a silent stream.
