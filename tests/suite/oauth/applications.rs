@@ -10,6 +10,7 @@ use crate::engines::on_both_engines;
 use svc_tests::wire::Request;
 
 on_both_engines! {
+    a_change_is_judged_before_it_is_looked_for,
     an_application_is_shown_as_it_was_made,
     what_cannot_be_registered_is_said_whole,
     an_old_secret_is_good_for_its_grace,
@@ -18,6 +19,22 @@ on_both_engines! {
 }
 
 const PATH: &str = "/v1/oauth/applications";
+
+/// What is wrong with a request comes before what it is about (contract 2).
+async fn a_change_is_judged_before_it_is_looked_for(world: &World) {
+    let key = world.organization().key;
+    let path = format!("{PATH}/oapp_00000000000000000000000000");
+    for (query, body, status) in [
+        ("", json!({"zzz": 1}), 422),
+        ("?zzz=1", json!({}), 422),
+        ("", json!({"name": "CareNav"}), 404),
+    ] {
+        let request = Request::new("PATCH", &format!("{path}{query}"));
+        let request = request.bearer(&key).json(&body);
+        let answer = world.gateway.answer(&request).await;
+        assert_eq!(answer.status, status, "{}", answer.text());
+    }
+}
 
 async fn an_application_is_shown_as_it_was_made(world: &World) {
     let organization = world.organization();

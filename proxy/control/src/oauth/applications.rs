@@ -117,16 +117,21 @@ fn fresh_secret() -> String {
 
 pub(crate) fn update(mut call: Call) -> Deciding {
     Box::pin(async move {
-        let before = find(&call).await?;
+        let before = find(&call).await;
         let mut problems = Problems::default();
         call.query.end(&mut problems);
         let body = std::mem::take(&mut call.body);
-        // Read once for its problems; applied to the row as it is in the transaction.
-        let mut draft = before.writable.clone();
+        // Read once for its problems, which come before whether the application is there (contract 2); applied to the
+        // row as it is in the transaction.
+        let (mut draft, kind) = match &before {
+            Ok(before) => (before.writable.clone(), before.kind),
+            Err(_) => (blank(), WIDEST),
+        };
         let mut fields = Fields::top(body.clone());
-        merge(&mut draft, before.kind, &mut fields, &mut problems);
+        merge(&mut draft, kind, &mut fields, &mut problems);
         fields.end_strictly(&mut problems);
         problems.into_result()?;
+        let before = before?;
         let changed: Vec<Value> = body.keys().map(|key| Value::from(key.clone())).collect();
         Ok(locked(before, call.now, move |application| {
             let mut fields = Fields::top(body);
@@ -256,21 +261,29 @@ fn wanted(call: &mut Call) -> Result<(ClientKind, Writable), Fault> {
     let kind = fields.word("type", &words, &mut problems);
     let kind = kind.and_then(ClientKind::parse);
     fields.require("redirect_uris", &mut problems);
-    let mut writable = Writable {
-        name: String::new(),
-        publisher: None,
-        redirect_uris: Vec::new(),
-        homepage_url: None,
-        details_types: vec![detail::TYPE.to_owned()],
-    };
-    // The widest rules where the type itself is wrong: its own problem is said already.
-    let judged = kind.unwrap_or(ClientKind::Native);
+    let mut writable = blank();
+    // Where the type itself is wrong, its own problem is said already.
+    let judged = kind.unwrap_or(WIDEST);
     merge(&mut writable, judged, &mut fields, &mut problems);
     fields.end_strictly(&mut problems);
     problems.into_result()?;
     let kind = kind.ok_or_else(|| Fault::internal("an application passed without its type"))?;
     Ok((kind, writable))
 }
+
+/// An application of which nothing was said.
+fn blank() -> Writable {
+    Writable {
+        name: String::new(),
+        publisher: None,
+        redirect_uris: Vec::new(),
+        homepage_url: None,
+        details_types: vec![detail::TYPE.to_owned()],
+    }
+}
+
+/// The type with the widest rules, for an application whose type nobody knows.
+const WIDEST: ClientKind = ClientKind::Native;
 
 /// Puts what is sent in the place of what was; nothing is cleared that has to be there.
 fn merge(writable: &mut Writable, kind: ClientKind, fields: &mut Fields, problems: &mut Problems) {
