@@ -102,12 +102,13 @@ pub(crate) fn remove(mut call: Call) -> Deciding {
         call.takes_nothing()?;
         let integration = find(&call).await?;
         let id = call.id("binding_id", IdKind::Binding)?;
-        available(&call)?;
         Ok(change(move |mut tx| {
             Box::pin(async move {
                 if !binding::delete(&mut tx, &integration, &id).await? {
                     return Err(refused(missing()));
                 }
+                // What is not there comes before what is not on (contract 2); a refusal undoes the deletion.
+                available(&call).map_err(refused)?;
                 let data = json!({"id": id, "object": "integration_binding", "deleted": true});
                 let mut effect = Effect::new("deleted", "integration_binding", &id, data);
                 effect.outdated.bindings = true;

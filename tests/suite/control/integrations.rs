@@ -271,6 +271,25 @@ async fn bindings_are_made_once_and_removed(world: &World) {
         code(world, key, "DELETE", &one, Value::Null, 404).await,
         "RESOURCE_NOT_FOUND"
     );
+    // What is not there comes before what is switched off, and what is switched off deletes nothing.
+    let body = json!({"project_id": "default", "alias": "ehr"});
+    let other = single(world, key, "POST", INTEGRATIONS, bridge()).await;
+    let bindings = format!("{}/bindings", path_of(&other));
+    let bound = data(world, key, "POST", &bindings, body).await;
+    let organization = format!("/v1/orgs/{}", organization.id);
+    let switched = |on: bool| json!({"features": {"integrations": on}});
+    data(world, key, "PATCH", &organization, switched(false)).await;
+    let unknown = format!("{bindings}/bind_00000000000000000000000000");
+    let there = format!("{bindings}/{}", bound["id"].as_str().unwrap());
+    for (path, status, expected) in [
+        (&unknown, 404, "RESOURCE_NOT_FOUND"),
+        (&there, 403, "INTEGRATIONS_DISABLED"),
+    ] {
+        let refused = code(world, key, "DELETE", path, Value::Null, status).await;
+        assert_eq!(refused, expected);
+    }
+    data(world, key, "PATCH", &organization, switched(true)).await;
+    data(world, key, "DELETE", &there, Value::Null).await;
 }
 
 async fn an_alias_that_many_bind_at_once_is_bound_once(world: &World) {
