@@ -140,10 +140,10 @@ impl Query {
         found
     }
 
-    /// An instant in RFC 3339.
+    /// An end of a span, in RFC 3339.
     pub(crate) fn time(&mut self, name: &str, problems: &mut Problems) -> Option<Timestamp> {
         let value = self.one(name, problems)?;
-        let at = Timestamp::parse(&value);
+        let at = Timestamp::parse_end(&value);
         if at.is_none() {
             problems.add(path(name), "must be an RFC 3339 time");
         }

@@ -16,6 +16,8 @@ pub const MS_PER_SECOND: i64 = 1_000;
 pub const MS_PER_HOUR: i64 = 3_600_000;
 /// Milliseconds in a UTC day, which has no leap seconds here.
 pub const MS_PER_DAY: i64 = 86_400_000;
+/// Digits of a fraction of a second that say milliseconds.
+const MS_DIGITS: usize = 3;
 const EPOCH: DateTime = datetime(1970, 1, 1, 0, 0, 0, 0);
 
 impl Timestamp {
@@ -76,6 +78,16 @@ impl Timestamp {
         let ahead = i64::from(pieces.to_numeric_offset()?.seconds()) * MS_PER_SECOND;
         let at = Self(Self::of_civil(local).0.checked_sub(ahead)?);
         at.civil().filter(|at| at.year() >= 0).map(|_| at)
+    }
+
+    /// As [`Self::parse`], for an end of a span of what happened at whole milliseconds: what is told more finely ends
+    /// between two of them, and everything from the later one on is behind it.
+    pub fn parse_end(text: &str) -> Option<Self> {
+        let at = Self::parse(text)?;
+        let fraction = text.split_once('.').map_or("", |(_, rest)| rest);
+        let digits = fraction.bytes().take_while(u8::is_ascii_digit);
+        let is_finer = digits.skip(MS_DIGITS).any(|digit| digit != b'0');
+        Some(if is_finer { at.plus_ms(1) } else { at })
     }
 
     /// IMF-fixdate of RFC 9110, for HTTP headers.
@@ -188,6 +200,27 @@ mod tests {
             Timestamp::parse("2026-11-20T21:09:00.123+01:00"),
             Some(Timestamp(1_795_205_340_123))
         );
+    }
+
+    #[test]
+    fn an_end_between_two_milliseconds_is_behind_the_first() {
+        let whole = Timestamp(1_795_853_028_594);
+        assert_eq!(whole.to_string(), "2026-11-28T08:03:48.594Z");
+        for (fraction, after_ms) in [
+            ("594", 0),
+            ("594000", 0),
+            ("594900", 1),
+            ("594000001", 1),
+            ("593999", 0),
+        ] {
+            for zone in ["Z", "+00:00"] {
+                let text = format!("2026-11-28T08:03:48.{fraction}{zone}");
+                let end = Timestamp::parse_end(&text);
+                assert_eq!(end, Some(whole.plus_ms(after_ms)), "{text}");
+            }
+        }
+        let end = Timestamp::parse_end("2026-11-28T08:03:48Z");
+        assert_eq!(end, Some(whole.plus_ms(-594)));
     }
 
     #[test]
