@@ -212,13 +212,14 @@ fn merge_features(
     let known = feature::known(&policy.catalogue);
     for (name, value) in features {
         match value {
-            Value::Null => {
+            // What was switched while it was known can be forgotten when it is so no more.
+            Value::Null if known.contains(&*name) || settings.features.contains_key(&name) => {
                 settings.features.remove(&name);
             }
             Value::Bool(on) if known.contains(&*name) => {
                 settings.features.insert(name, on);
             }
-            Value::Bool(_) => {
+            Value::Null | Value::Bool(_) => {
                 let names: Vec<&str> = known.iter().copied().collect();
                 let problem = format!("is none of {}", names.join(", "));
                 problems.add(join("features", &name), problem);

@@ -103,6 +103,7 @@ async fn settings_are_read_and_changed(world: &World) {
             "features.integration",
         ),
         (json!({"features": {"retrieval": 1}}), "features.retrieval"),
+        (json!({"features": {"nope": null}}), "features.nope"),
     ] {
         let refused = call(world, key, "PATCH", &path, body.clone()).await;
         assert_eq!(
