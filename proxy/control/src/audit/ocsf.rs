@@ -21,7 +21,7 @@ const OTHER: u64 = 99;
 /// What the last word of an event comes to.
 #[rustfmt::skip]
 const ACTIVITIES: &[(u64, &[&str])] = &[
-    (CREATE, &["created", "issued", "registered", "accepted", "bulk_created"]),
+    (CREATE, &["created", "issued", "registered", "accepted"]),
     (READ, &["queried", "read", "exported", "downloaded", "listed"]),
     (UPDATE, &["updated", "archived", "reactivated", "rotated", "enabled", "disabled"]),
     (DELETE, &["deleted", "revoked", "erased", "expired", "terminated"]),
@@ -93,7 +93,8 @@ pub(super) fn event(row: &Value) -> Value {
 
 /// A refusal is what was asked for by its method.
 fn activity(event: &str, method: Option<&str>) -> u64 {
-    let word = event.rsplit('.').next().unwrap_or_default();
+    // What was done to a part is named after both: `secret_rotated`.
+    let word = event.rsplit(['.', '_']).next().unwrap_or_default();
     let named = ACTIVITIES.iter().find(|(_, words)| words.contains(&word));
     match (named, method) {
         (Some((activity, _)), _) => *activity,
@@ -180,6 +181,19 @@ mod tests {
             assert_eq!(event.pointer(pointer), Some(&expected), "{pointer}");
         }
         assert!(!event.to_string().contains("null"));
+    }
+
+    #[test]
+    fn what_was_done_to_a_part_is_what_was_done() {
+        for (event, expected) in [
+            ("integration.secret_rotated", UPDATE),
+            ("inbound_webhook.token_rotated", UPDATE),
+            ("record.bulk_created", CREATE),
+            ("oauth.token_revoked", DELETE),
+            ("workflow.solve_completed", OTHER),
+        ] {
+            assert_eq!(activity(event, Some("POST")), expected, "{event}");
+        }
     }
 
     #[test]
