@@ -161,7 +161,10 @@ fn certificate(agreement: &Agreement<'_>, organization_name: &str) -> Vec<Block>
             ),
         ),
         ("Network address", &or_none(ip.as_deref())),
-        ("Client", &or_none(user_agent.as_deref())),
+        (
+            "Client",
+            &or_none(user_agent.as_deref().map(in_ascii).as_deref()),
+        ),
         ("Request", &or_none(*request_id)),
         ("Signing key", &format!("Ed25519 {signing_key_id}")),
     ]));
@@ -171,6 +174,15 @@ fn certificate(agreement: &Agreement<'_>, organization_name: &str) -> Vec<Block>
             .to_owned(),
     ));
     blocks
+}
+
+/// What a client calls itself, in characters that every font has: whatever it sends, the agreement is signed.
+fn in_ascii(text: &str) -> String {
+    let shown = |letter: char| match letter {
+        ' '..='~' => letter.to_string(),
+        other => other.escape_unicode().to_string(),
+    };
+    text.chars().map(shown).collect()
 }
 
 /// Facts, each below its name.
@@ -203,7 +215,7 @@ mod tests {
             signer_email: "signer@example.org".to_owned(),
             accepted_at: at,
             ip: Some("203.0.113.7".to_owned()),
-            user_agent: None,
+            user_agent: Some("Klinik-Zoë/1.0\t\u{12000}\u{fffd}".to_owned()),
             effective_at: at,
             expires_at: None,
         };
@@ -239,6 +251,12 @@ mod tests {
             "no bundled font has cuneiform"
         );
         assert!(rendered("\u{12000}", "text").is_err());
+    }
+
+    #[test]
+    fn what_a_client_calls_itself_is_shown_in_ascii() {
+        assert_eq!(in_ascii("curl/8.5 \"x\""), "curl/8.5 \"x\"");
+        assert_eq!(in_ascii("Zoë\u{12000}\t"), "Zo\\u{eb}\\u{12000}\\u{9}");
     }
 
     #[test]

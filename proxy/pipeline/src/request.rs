@@ -28,14 +28,16 @@ pub struct RequestHead {
     pub cut_off: CutOff,
 }
 
-/// As much of a user agent as audit rows and records keep, in characters.
+/// Longest user agent that is kept.
 const MAX_USER_AGENT_CHARS: usize = 256;
 
 impl RequestHead {
-    /// What the client says that it is, cut to what is kept of it.
+    /// What the client calls itself, as it was sent: some write their names as UTF-8. What is no text has marks in its
+    /// place.
     pub fn user_agent(&self) -> Option<String> {
-        let value = self.headers.get(USER_AGENT)?.to_str().ok()?;
-        Some(value.chars().take(MAX_USER_AGENT_CHARS).collect())
+        let sent = self.headers.get(USER_AGENT)?;
+        let text = String::from_utf8_lossy(sent.as_bytes());
+        Some(text.chars().take(MAX_USER_AGENT_CHARS).collect())
     }
 }
 

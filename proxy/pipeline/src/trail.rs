@@ -188,6 +188,16 @@ fn shown_path(route: &str, sent: &str) -> String {
     segments.collect::<Vec<_>>().join("/")
 }
 
+/// Whether a segment of a route is the place of an id that we have made.
+fn is_id_of_ours(meant: &str) -> bool {
+    let name = meant
+        .strip_prefix('{')
+        .and_then(|name| name.strip_suffix('}'));
+    name.is_some_and(|name| {
+        matches!(name, "id" | "organization" | "project") || name.ends_with("_id")
+    })
+}
+
 impl Trail {
     pub(crate) fn new(
         gateway: Arc<Gateway>,
