@@ -423,6 +423,55 @@ async fn a_successor_is_waited_for() {
     assert_eq!(answer.status, 200, "{}", answer.text());
 }
 
+/// A successor that fails when it has the sockets already is none, and there may be another.
+#[tokio::test]
+async fn a_successor_that_fails_leaves_the_old_one_serving() {
+    let world = World::start(None).await;
+    let organization = world.organization();
+    let served = async || {
+        let body = json!({"message": mark()});
+        let answer = world.gateway.chat(&organization.key, body).await;
+        assert_eq!(answer.status, 200, "{}", answer.text());
+    };
+    let waits = async || {
+        let socket = world.gateway.data().join("upgrade.sock");
+        eventually("a successor that waits", async || {
+            socket.exists().then_some(())
+        })
+        .await;
+    };
+    let mut failing = world.gateway.spawn(&["serve", "--upgrade"]);
+    waits().await;
+    // Just before it serves it writes its id.
+    let pid_file = world.gateway.data().join("svc-gateway.pid");
+    std::fs::remove_file(&pid_file).unwrap();
+    std::fs::create_dir(&pid_file).unwrap();
+    world.gateway.signal("QUIT");
+    let ended = eventually("the end of the successor", async || {
+        failing.try_wait().unwrap()
+    })
+    .await;
+    assert!(!ended.success(), "{ended}");
+    eventually("a gateway that goes on serving", async || {
+        let log = world.gateway.log();
+        log.contains("nobody took the listening sockets over")
+            .then_some(())
+    })
+    .await;
+    served().await;
+    assert_eq!(world.gateway.admin_page("/readyz").await.status, 200);
+    std::fs::remove_dir(&pid_file).unwrap();
+    let successor = world.gateway.spawn(&["serve", "--upgrade"]);
+    waits().await;
+    let mut old = world.gateway.release();
+    signal(old.id(), "QUIT");
+    world.gateway.adopt(successor);
+    let ended = eventually("the end of the old one", async || old.try_wait().unwrap()).await;
+    assert!(ended.success(), "{ended}");
+    served().await;
+    books::check(&world.gateway.database, &organization.id).await;
+}
+
 /// Nobody comes: an order to stop is obeyed all the same.
 #[tokio::test]
 async fn a_gateway_that_waits_for_a_successor_serves_and_can_be_stopped() {

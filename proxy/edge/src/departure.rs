@@ -1,5 +1,6 @@
 //! The end of an edge: who asks it to go, and the way from there to the last exchange.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,7 +12,8 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
 use crate::application::Farewell;
-use crate::edge::EdgeError;
+use crate::bequest::{self, Successor};
+use crate::edge::{EdgeError, write_pid};
 use crate::inheritance::Sockets;
 use crate::lifecycle::{Departure, Lifecycle, Phase, Wish};
 
@@ -22,6 +24,7 @@ pub(crate) struct DepartureWatch {
     pub(crate) lifecycle: Arc<Lifecycle>,
     pub(crate) sockets: Sockets,
     pub(crate) upgrade_sock: String,
+    pub(crate) pid_file: PathBuf,
     pub(crate) notice: Duration,
     pub(crate) drain_deadline: Duration,
     pub(crate) farewell: Mutex<Option<Farewell>>,
@@ -55,6 +58,16 @@ impl Signals {
         tokio::select! {
             _ = self.terminate.recv() => {}
             _ = self.interrupt.recv() => {}
+        }
+    }
+}
+
+/// What is wanted while a successor is on its way. Whoever orders it once more says nothing new.
+async fn another(signals: &mut Signals, wishes: &mut mpsc::Receiver<Wish>) -> Wish {
+    loop {
+        match next(signals, wishes).await {
+            Wish::HandOver => {}
+            wish @ (Wish::Drain | Wish::Fail) => return wish,
         }
     }
 }
@@ -95,18 +108,20 @@ impl DepartureWatch {
                 Wish::Fail => return Err(EdgeError::ListenerFailed),
                 Wish::Drain => Phase::Closing,
                 Wish::HandOver => {
-                    // Whoever wants something else meanwhile does not wait for a successor that may never come.
-                    let there = tokio::select! {
-                        there = self.successor() => there,
-                        another = next(&mut signals, &mut wishes) => {
+                    // Whoever wants something else meanwhile does not wait for a successor that may never come, or
+                    // never serve.
+                    let serves = tokio::select! {
+                        serves = self.hand_over() => serves,
+                        another = another(&mut signals, &mut wishes) => {
                             wish = another;
                             continue;
                         }
                     };
-                    if !there || !self.hand_over().await {
+                    if !serves {
                         tracing::error!(
                             "nobody took the listening sockets over; this gateway goes on serving"
                         );
+                        self.name_itself();
                         wish = next(&mut signals, &mut wishes).await;
                         continue;
                     }
@@ -127,15 +142,43 @@ impl DepartureWatch {
         }
     }
 
-    /// Waits until a successor asks for the sockets; `false` where none does. Whoever connects and says nothing is
-    /// none to it ([`crate::inheritance`]).
-    async fn successor(&self) -> bool {
+    /// Gives the listening sockets to a successor; `true` once that serves with them.
+    async fn hand_over(&self) -> bool {
+        let sockets = self.sockets.lock().as_ref().map(ListenFds::clone);
+        let Some(sockets) = sockets else { return false };
+        let Some(mut successor) = self.successor().await else {
+            return false;
+        };
+        if let Err(error) = bequest::hand_over(&successor, &sockets).await {
+            tracing::warn!(%error, "the listening sockets could not be handed over");
+            return false;
+        }
+        match bequest::outcome(&mut successor, &self.pid_file, bequest::PATIENCE).await {
+            Successor::Serves => {
+                // 3 s: from its word to its accept loops a successor needs milliseconds; a loaded machine gets room.
+                // Both accept meanwhile, so waiting costs nothing.
+                const OVERLAP: Duration = Duration::from_secs(3);
+                tokio::time::sleep(OVERLAP).await;
+                true
+            }
+            Successor::Fails => {
+                tracing::warn!("the successor has the listening sockets and does not serve");
+                false
+            }
+        }
+    }
+
+    /// Waits until a successor asks for the sockets; `None` where none does.
+    async fn successor(&self) -> Option<UnixStream> {
         // 10 min: a successor that compiles large plugins on a busy machine takes minutes to come so far.
         const PATIENCE: Duration = Duration::from_secs(10 * 60);
         const LOOK_EVERY: Duration = Duration::from_millis(100);
         let waiting = async {
             let mut is_told = false;
-            while UnixStream::connect(&self.upgrade_sock).await.is_err() {
+            loop {
+                if let Ok(stream) = UnixStream::connect(&self.upgrade_sock).await {
+                    return stream;
+                }
                 if !is_told {
                     tracing::info!("waiting for a successor that takes the listening sockets over");
                     is_told = true;
@@ -143,35 +186,18 @@ impl DepartureWatch {
                 tokio::time::sleep(LOOK_EVERY).await;
             }
         };
-        tokio::time::timeout(PATIENCE, waiting).await.is_ok()
+        tokio::time::timeout(PATIENCE, waiting).await.ok()
     }
 
-    /// Gives the listening sockets to a successor and lets it come up while we still accept.
-    async fn hand_over(&self) -> bool {
-        let sockets = self.sockets.lock().as_ref().map(ListenFds::clone);
-        let Some(sockets) = sockets else { return false };
-        let path = self.upgrade_sock.clone();
-        // Pingora's sender blocks, and retries for about 5 s where the successor has gone since.
-        let sent = tokio::task::spawn_blocking(move || {
-            let sockets = sockets.lock();
-            sockets
-                .send_to_sock(path.as_str())
-                .map_err(|error| error.to_string())
-        })
-        .await;
-        match sent {
-            Ok(Ok(_)) => {
-                // 3 s: from its sockets to its accept loops a successor needs milliseconds; a loaded
-                // machine gets room. Both accept meanwhile, so waiting costs nothing.
-                const OVERLAP: Duration = Duration::from_secs(3);
-                tokio::time::sleep(OVERLAP).await;
-                true
-            }
-            Ok(Err(error)) => {
-                tracing::warn!(%error, "the listening sockets could not be handed over");
-                false
-            }
-            Err(_) => false,
+    /// A successor that failed may have written its own id, or taken it away again.
+    fn name_itself(&self) {
+        let pid = std::process::id().to_string();
+        if std::fs::read_to_string(&self.pid_file).is_ok_and(|found| found == pid) {
+            return;
+        }
+        if let Err(error) = write_pid(&self.pid_file, &pid) {
+            let path = self.pid_file.display();
+            tracing::warn!(%error, %path, "the process id file could not be written again");
         }
     }
 

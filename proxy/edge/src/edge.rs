@@ -21,7 +21,7 @@ use crate::certificate::{Current, Renewal};
 use crate::connection::{Door, Entrance, Gate};
 use crate::departure::DepartureWatch;
 use crate::handshake::Handshakes;
-use crate::inheritance::{Inherited, Sockets, inherit};
+use crate::inheritance::{Inheritance, Inherited, Sockets, inherit};
 use crate::lifecycle::{Departure, EdgeHandle, Lifecycle};
 use crate::listening::Stoppable;
 use crate::metrics::EdgeMetrics;
@@ -47,6 +47,8 @@ pub enum EdgeError {
         path: String,
         source: std::io::Error,
     },
+    #[error("the running gateway has waited for too long and serves on; start another successor")]
+    TooLate,
     #[error("cannot write the process id file {path}: {source}")]
     PidFile {
         path: PathBuf,
@@ -132,6 +134,7 @@ impl Edge {
             lifecycle: Arc::clone(&lifecycle),
             sockets,
             upgrade_sock,
+            pid_file: options.pid_file.clone(),
             notice: options.notice,
             drain_deadline: options.drain_deadline,
             farewell: Mutex::new(Some(farewell)),
@@ -164,22 +167,23 @@ impl Edge {
             return Ok(());
         }
         let path = self.departure.upgrade_sock.as_str();
-        let sockets = inherit(path, &self.expected).map_err(|source| EdgeError::TakeOver {
+        let inheritance = inherit(path, &self.expected).map_err(|source| EdgeError::TakeOver {
             path: path.to_owned(),
             source,
         })?;
         // Only this fills it, and `run` takes the edge away.
-        self.inherited.get_or_init(|| sockets);
+        self.inherited.get_or_init(|| inheritance);
         Ok(())
     }
 
     /// Serves until SIGTERM, SIGINT, SIGQUIT or the handle asks it to go, and returns when everything has ended.
     /// Blocks: call it outside of any async runtime.
     ///
-    /// With [`Start::TakeOver`] this begins with [`Edge::take_over`].
+    /// With [`Start::TakeOver`] this begins with [`Edge::take_over`]. The predecessor leaves when this edge listens; where
+    /// it ends before, the predecessor serves on.
     ///
     /// # Errors
-    /// When sockets cannot be taken over, the process id file cannot be written, or a listener or the signal handlers
+    /// When sockets cannot be taken over, or were and the predecessor waits no longer; when the process id file cannot be written, or a listener or the signal handlers
     /// cannot be set up.
     pub fn run(self) -> Result<Departure, EdgeError> {
         // The id of a predecessor stands in the file until then.
@@ -191,9 +195,12 @@ impl Edge {
             ended,
             pid_file,
             start: _,
-            inherited: _,
+            inherited,
             expected: _,
         } = self;
+        if inherited.get().is_some_and(Inheritance::is_too_late) {
+            return Err(EdgeError::TooLate);
+        }
         server.bootstrap();
         let pid = std::process::id().to_string();
         write_pid(&pid_file, &pid).map_err(|source| EdgeError::PidFile {
@@ -213,7 +220,7 @@ impl Edge {
 }
 
 /// For the gateway's own user alone, whatever the umask says; also where a predecessor's file was another's to read.
-fn write_pid(path: &Path, pid: &str) -> std::io::Result<()> {
+pub(crate) fn write_pid(path: &Path, pid: &str) -> std::io::Result<()> {
     let mut file = OpenOptions::new()
         .write(true)
         .create(true)

@@ -9,6 +9,7 @@
 mod admin;
 mod admission;
 mod application;
+mod bequest;
 mod certificate;
 mod connection;
 mod departure;

@@ -37,11 +37,19 @@ impl<A: ServerApp + Send + Sync + 'static> Service for Stoppable<A> {
             return self.lifecycle.listening(Listening::Failed);
         };
         // Before the listener looks for its socket there; every service does so, as none knows which is the first.
-        for (address, socket) in self.inherited.get().into_iter().flatten() {
+        let inheritance = self.inherited.get();
+        let inherited = inheritance.map_or(&[][..], |inheritance| &inheritance.sockets);
+        for (address, socket) in inherited {
             fds.lock().add(address.clone(), *socket);
         }
         *self.sockets.lock() = Some(ListenFds::clone(&fds));
         let seen = announce(ListenFds::clone(&fds), &self.expected, &self.lifecycle);
+        let seen = async {
+            let is_ready = seen.await;
+            if let Some(inheritance) = inheritance.filter(|_| is_ready) {
+                inheritance.serves();
+            }
+        };
         let serving = Service::start_service(
             &mut self.listener,
             Some(fds),
@@ -89,8 +97,9 @@ async fn pulse() {
     }
 }
 
-/// Reports readiness when every socket of the edge is in pingora's table: it tells nobody itself.
-async fn announce(fds: ListenFds, expected: &[String], lifecycle: &Lifecycle) {
+/// Reports readiness when every socket of the edge is in pingora's table: it tells nobody itself. `false` where they
+/// never are.
+async fn announce(fds: ListenFds, expected: &[String], lifecycle: &Lifecycle) -> bool {
     // 30 s at 10 ms: pingora gives up binding long before.
     const CHECKS: usize = 3_000;
     const PAUSE: Duration = Duration::from_millis(10);
@@ -100,8 +109,10 @@ async fn announce(fds: ListenFds, expected: &[String], lifecycle: &Lifecycle) {
             expected.iter().all(|address| fds.get(address).is_some())
         };
         if ready {
-            return lifecycle.listening(Listening::Ready);
+            lifecycle.listening(Listening::Ready);
+            return true;
         }
         tokio::time::sleep(PAUSE).await;
     }
+    false
 }

@@ -1,6 +1,6 @@
 //! Sockets by their number, where pingora gives no more.
 
-use std::os::fd::{BorrowedFd, RawFd};
+use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
 
 use pingora::protocols::Stream;
 use rustix::net::sockopt::set_tcp_cork;
@@ -34,4 +34,18 @@ pub(crate) fn hang_up(socket: RawFd) {
     // SAFETY: open, as the caller promises.
     let socket = unsafe { BorrowedFd::borrow_raw(socket) };
     shutdown(socket, Shutdown::Both).ok();
+}
+
+/// A further descriptor of a listening socket in pingora's table.
+///
+/// # Errors
+/// The socket is not open, or the process has no descriptor left.
+#[allow(unsafe_code)]
+pub(crate) fn copy(socket: RawFd) -> std::io::Result<OwnedFd> {
+    if socket < 0 {
+        return Err(std::io::Error::other("not a socket"));
+    }
+    // SAFETY: what is in the table stays open for as long as the process: pingora never closes it.
+    let socket = unsafe { BorrowedFd::borrow_raw(socket) };
+    socket.try_clone_to_owned()
 }
