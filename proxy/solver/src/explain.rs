@@ -1,5 +1,6 @@
 //! Why a spec cannot be: smallest sets of its own slots and rules that clash. Every set that is given was proved
-//! infeasible by itself. The work is bounded by a number of checks, each with a deterministic budget.
+//! infeasible by itself. The work is bounded by a number of checks, each with a deterministic budget; whoever stops it
+//! gets what is proved by then.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -25,9 +26,9 @@ pub struct Conflict {
 const MAX_SETS: usize = 10;
 /// Checks for all sets of one answer.
 const MAX_CHECKS: usize = 600;
-/// Deterministic seconds for all checks of one answer: what is left over of a caller's patience.
+/// Deterministic seconds for all checks of one answer, and variables and constraints of all models that are made for
+/// them, some ten seconds of work: what is left over of a caller's patience with the default limit or a larger one.
 const TOTAL_BUDGET: f64 = 6.0;
-/// Variables and constraints of all models that are made for the checks of one answer: some ten seconds of work.
 const TOTAL_SIZE: usize = 40_000_000;
 /// Deterministic seconds of one check by counting.
 const COUNTING_BUDGET: f64 = 1.0;
@@ -80,10 +81,20 @@ fn numbered(clashes: Vec<Vec<Conflict>>) -> Vec<Conflict> {
     members
 }
 
-/// Disjoint clashes of a spec that has been proved infeasible.
+/// How much of the budgets a limit leaves: as the supervisor's patience grows with it, which is three times the limit and
+/// ten seconds.
+fn share(limit_seconds: i64) -> f64 {
+    const DEFAULT_PATIENCE: f64 = 40.0;
+    // At most 30.
+    let patience = (3 * limit_seconds + 10) as f64;
+    (patience / DEFAULT_PATIENCE).min(1.0)
+}
+
+/// Disjoint clashes of a spec that has been proved infeasible. Where the library is stopped meanwhile, they are larger or
+/// fewer, and proved all the same.
 ///
 /// # Errors
-/// A library that fails or was stopped.
+/// A library that fails.
 pub(crate) fn conflicts(library: &Library, spec: &Spec) -> Result<Vec<Conflict>, EngineError> {
     let leeways = coverage::leeways(spec);
     let mut search = Explanation::new(library, spec, &leeways);
@@ -109,9 +120,10 @@ pub(crate) fn conflicts(library: &Library, spec: &Spec) -> Result<Vec<Conflict>,
     let mut told = Vec::with_capacity(clashes.len());
     for Clash { mut set, proof } in clashes {
         if proof == Proof::Counting {
-            search.limit = recounted.min(TOTAL_BUDGET);
+            let limit = search.limit;
+            search.limit = recounted.min(limit);
             set = search.shrink(set, Proof::Model)?;
-            search.limit = TOTAL_BUDGET;
+            search.limit = limit;
         }
         let short = search.short(&set)?;
         told.push(words(spec, &set, short));
@@ -151,10 +163,13 @@ struct Explanation<'a, 's> {
     /// What may be spent.
     limit: f64,
     size: usize,
+    /// What may be made.
+    most_size: usize,
 }
 
 impl<'a, 's: 'a> Explanation<'a, 's> {
     fn new(library: &'a Library, spec: &'s Spec, leeways: &'a [Leeway]) -> Self {
+        let share = share(spec.time_limit_seconds);
         Self {
             library,
             spec,
@@ -162,8 +177,10 @@ impl<'a, 's: 'a> Explanation<'a, 's> {
             relaxation: Relaxation::new(spec, leeways),
             checks: 0,
             spent: 0.0,
-            limit: TOTAL_BUDGET,
+            limit: TOTAL_BUDGET * share,
             size: 0,
+            // Far below 2^53.
+            most_size: (TOTAL_SIZE as f64 * share) as usize,
         }
     }
 
@@ -276,7 +293,10 @@ impl<'a, 's: 'a> Explanation<'a, 's> {
     }
 
     fn is_over(&self) -> bool {
-        self.checks >= MAX_CHECKS || self.spent >= self.limit || self.size >= TOTAL_SIZE
+        self.checks >= MAX_CHECKS
+            || self.spent >= self.limit
+            || self.size >= self.most_size
+            || self.library.is_stopped()
     }
 
     /// Nothing is proved of a set that is too large for a model (`None`); it counts as a check.
@@ -291,7 +311,12 @@ impl<'a, 's: 'a> Explanation<'a, 's> {
             return Ok(false);
         };
         self.size += proto.variables.len() + proto.constraints.len();
-        let found = engine::search(self.library, proto, Search::Any, budget)?;
+        let left = (self.limit - self.spent).max(0.0);
+        let found = match engine::search(self.library, proto, Search::Any, budget.min(left)) {
+            // Nothing more is proved; what was proved before stands.
+            Err(EngineError::Stopped) => return Ok(false),
+            found => found?,
+        };
         self.spent += found.spent;
         Ok(matches!(found.verdict, Verdict::Infeasible))
     }
@@ -492,5 +517,37 @@ mod tests {
                 .unwrap()
         );
         assert_eq!((search.checks, search.size), (1, MAX_TERMS));
+    }
+
+    #[test]
+    fn a_shorter_limit_leaves_less_for_the_explanation() {
+        assert!(share(1) < 0.5);
+        assert!((share(10) - 1.0).abs() < f64::EPSILON);
+        assert!((share(30) - 1.0).abs() < f64::EPSILON);
+    }
+
+    /// A proof is not thrown away because nobody waits for it to be told in the fewest words.
+    #[test]
+    fn an_explanation_that_is_stopped_gives_what_is_proved() {
+        let value = serde_json::json!({
+            "resources": [{"id": "r"}],
+            "slots": [
+                {"id": "a", "day": "2026-11-02", "requirements": [{"count": 1}]},
+                {"id": "b", "day": "2026-11-02", "requirements": [{"count": 1}]},
+            ],
+            "constraints": [{"type": "max_per_day", "limit": 1}, {"type": "count", "max": 9}],
+        });
+        let spec = crate::parse(value.to_string().as_bytes()).ok().unwrap();
+        let library = library();
+        library.stop();
+        let stopped = conflicts(&library, &spec);
+        library.resume();
+        let ids = |conflicts: Vec<Conflict>| -> Vec<String> {
+            conflicts.into_iter().map(|conflict| conflict.id).collect()
+        };
+        let whole = ["max_per_day:0", "count:1", "coverage:a", "coverage:b"];
+        assert_eq!(ids(stopped.unwrap()), whole);
+        let smallest = ["max_per_day:0", "coverage:a", "coverage:b"];
+        assert_eq!(ids(conflicts(&library, &spec).unwrap()), smallest);
     }
 }

@@ -129,6 +129,9 @@ const START_LIMIT: Duration = Duration::from_secs(30);
 const GREETING_LIMIT: Duration = Duration::from_secs(1);
 /// From the wish to stop until the process is killed: searches that can stop do so in 1 to 52 ms.
 const STOP_LIMIT: Duration = Duration::from_millis(250);
+/// From the wish to stop until a worker has said what it has proved by then: it may be making a model, or putting
+/// thousands of conflicts into words.
+const LAST_WORD_LIMIT: Duration = Duration::from_secs(5);
 /// What a search may take: on an idle core its budget is about the caller's limit, and cores are shared. An
 /// answer must not depend on how busy they are, so patience is long.
 const PATIENCE_FACTOR: u32 = 3;
@@ -229,8 +232,10 @@ impl Pool {
         let allowed = Duration::from_secs(spec.time_limit_seconds.unsigned_abs());
         let patience = allowed * PATIENCE_FACTOR + GRACE;
         let end = Instant::now() + patience;
-        let answer = timeout(patience, lease.ask(bytes, tell)).await;
-        let answer = answer.map_err(|_| Unavailable::TimedOut)??;
+        let answer = match timeout(patience, lease.ask(bytes, tell)).await {
+            Ok(answer) => answer?,
+            Err(_) => lease.last_word().await?,
+        };
         match answer {
             Answer::Done { outcome } => checked(lease, spec, outcome, end).await,
             Answer::Stopped => Err(Unavailable::TimedOut),
@@ -351,6 +356,22 @@ impl Lease {
     }
 }
 
+impl Lease {
+    /// Of a worker whose time is over: a proof that there is no roster is one without its best explanation, too.
+    async fn last_word(&mut self) -> Result<Answer, Unavailable> {
+        let Some((worker, _)) = &mut self.held else {
+            return Err(Unavailable::Crashed);
+        };
+        match timeout(LAST_WORD_LIMIT, worker.stop()).await {
+            Ok(Ok(answer)) => {
+                self.is_busy = false;
+                Ok(answer)
+            }
+            Ok(Err(_)) | Err(_) => Err(Unavailable::TimedOut),
+        }
+    }
+}
+
 /// An idle worker goes back. A busy one is asked to stop, and killed where it does not: its caller has left, or
 /// its time is over. Its place stays taken until the processor is free.
 impl Drop for Lease {
@@ -365,7 +386,7 @@ impl Drop for Lease {
         let runtime = pool.0.runtime.clone();
         runtime.spawn(async move {
             let stopped = timeout(STOP_LIMIT, worker.stop()).await;
-            if let Ok(Ok(())) = stopped {
+            if let Ok(Ok(_)) = stopped {
                 pool.take_back(worker, permit);
             } else {
                 worker.kill().await;

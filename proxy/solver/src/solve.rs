@@ -59,8 +59,12 @@ const CANONICAL_BUDGET: f64 = 0.5;
 /// Pairs of a resource and a slot beyond which the first best answer is taken: within the budget above, the
 /// canonical one of larger specs is hardly ever proved.
 const MAX_CANONICAL_PAIRS: usize = 2_000;
-/// Pairs from which on a spec without preferences is counted first: below, the search itself is as fast.
+/// Pairs from which on a roster is dealt out from counts where there are no preferences: below, the search itself is as
+/// fast.
 const MIN_DEALT_PAIRS: usize = 4_000;
+/// Deterministic seconds for the proof by counting, where counts are good for nothing else. Too many slots for too few
+/// people are proved in hundredths.
+const COUNTED_BUDGET: f64 = 0.3;
 
 /// Solves a spec.
 ///
@@ -70,7 +74,7 @@ pub(crate) fn solve(library: &Library, spec: &Spec, run: Run) -> Result<Outcome,
     if let Some(conflicts) = explain::short_slots(spec) {
         return Ok(Outcome::Infeasible { conflicts });
     }
-    if let Some(outcome) = dealt(library, spec)? {
+    if let Some(outcome) = counted(library, spec)? {
         return Ok(outcome);
     }
     let Ok(model) = encode(spec) else {
@@ -116,35 +120,39 @@ pub fn export(spec: &Spec) -> Option<Exported> {
     Some(engine::export(&model.proto, search, budget))
 }
 
-/// Large specs without preferences: counts of identical resources, dealt out in turn. Gives an answer where that
-/// is one, and the explanation where even the counts are impossible.
-fn dealt(library: &Library, spec: &Spec) -> Result<Option<Outcome>, SolveError> {
-    let pairs: usize = spec.slots.iter().map(|slot| slot.candidates().len()).sum();
-    if !spec.soft.is_empty() || pairs < MIN_DEALT_PAIRS {
-        return Ok(None);
-    }
+/// Counts of identical resources, before anybody is named: searches that name people may never end where the counts
+/// alone are impossible. Gives the explanation where they are, and a roster where a large spec without preferences has
+/// one that can be dealt out.
+pub(crate) fn counted(library: &Library, spec: &Spec) -> Result<Option<Outcome>, SolveError> {
     let slots: Vec<usize> = (0..spec.slots.len()).collect();
     let rules: Vec<usize> = (0..spec.hard.len()).collect();
     let leeways = coverage::leeways(spec);
     let relaxation = Relaxation::new(spec, &leeways);
-    if !relaxation.knows(&rules) {
-        return Ok(None);
-    }
     let Some(counts) = relaxation.counts(&slots, &rules, None) else {
         return Ok(None);
     };
-    let budget = budget(spec, counts.proto.variables.len());
+    let is_dealt = may_be_dealt(spec) && relaxation.knows(&rules);
+    let budget = if is_dealt {
+        budget(spec, counts.proto.variables.len())
+    } else {
+        COUNTED_BUDGET
+    };
     match engine::search(library, &counts.proto, Search::Any, budget)?.verdict {
         Verdict::Infeasible => Ok(Some(Outcome::Infeasible {
             conflicts: explain::conflicts(library, spec)?,
         })),
-        Verdict::Optimal { solution, .. } | Verdict::Feasible { solution, .. } => {
+        Verdict::Optimal { solution, .. } | Verdict::Feasible { solution, .. } if is_dealt => {
             let roster = relaxation.deal(&counts, &solution);
             let kept = verify::objective(&roster).ok();
             Ok(kept.map(|objective| solved(roster, objective, true)))
         }
-        Verdict::Unknown => Ok(None),
+        Verdict::Optimal { .. } | Verdict::Feasible { .. } | Verdict::Unknown => Ok(None),
     }
+}
+
+fn may_be_dealt(spec: &Spec) -> bool {
+    let pairs: usize = spec.slots.iter().map(|slot| slot.candidates().len()).sum();
+    spec.soft.is_empty() && pairs >= MIN_DEALT_PAIRS
 }
 
 /// The model of a spec with all its rules.

@@ -100,12 +100,12 @@ impl Worker {
         }
     }
 
-    /// Ends the search that runs: done when the worker has said its last word on it.
-    pub(super) async fn stop(&mut self) -> io::Result<()> {
+    /// Ends the search that runs: gives the worker's last word on it.
+    pub(super) async fn stop(&mut self) -> io::Result<Answer> {
         self.write(Kind::Stop, b"").await?;
         loop {
-            if let Heard::Answer(_) = self.hear().await? {
-                return Ok(());
+            if let Heard::Answer(answer) = self.hear().await? {
+                return Ok(answer);
             }
         }
     }

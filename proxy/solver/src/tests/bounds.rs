@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{library, outcome, resource, spec, too_large};
 use crate::roster::Roster;
-use crate::solve::{Outcome, Run, solve};
+use crate::solve::{Outcome, Run, counted, solve};
 use crate::verify::{self, Broken};
 
 /// Slots on successive days, each for one of these people.
@@ -31,6 +31,34 @@ fn rules_that_expand_to_too_much_are_given_up_on_the_way() {
     }
     value["preferences"] = json!([{"type": "no_overlap", "weight": 1}]);
     assert_eq!(outcome(&value), Outcome::TooLarge);
+}
+
+/// Sixty people, each of whom takes one slot a day, and a day of sixty-one: naming them one by one proves nothing within
+/// any useful time.
+#[test]
+fn too_many_slots_for_too_few_people_are_counted_first() {
+    let mut value = days(14, 60);
+    let slots = value["slots"].as_array_mut().unwrap();
+    let first = slots[0].clone();
+    slots.extend((0..60).map(|place| {
+        let mut slot = first.clone();
+        slot["id"] = json!(format!("more{place}"));
+        slot
+    }));
+    value["constraints"] = json!([
+        {"type": "max_per_day", "limit": 1},
+        {"type": "consecutive_slots", "slot_ids": ["s000"], "max": 3},
+    ]);
+    value["preferences"] = json!([{"type": "avoid", "resource_ids": ["r000"], "weight": 1}]);
+    value["options"] = json!({"time_limit_seconds": 1});
+    let Some(Outcome::Infeasible { conflicts }) = counted(&library(), &spec(&value)).unwrap()
+    else {
+        panic!("not counted")
+    };
+    assert_eq!(conflicts[0].id, "max_per_day:0");
+    // With a slot fewer on that day there is a roster, which counting leaves to the search.
+    value["slots"].as_array_mut().unwrap().pop();
+    assert_eq!(counted(&library(), &spec(&value)).unwrap(), None);
 }
 
 #[test]
