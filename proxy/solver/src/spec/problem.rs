@@ -124,7 +124,7 @@ pub(crate) fn too_large() -> Fault {
     let error = json!({
         "pointer": "",
         "code": ProblemCode::TooLarge.word(),
-        "message": EXPANDS,
+        "message": format!("{EXPANDS}, or the preferences could cost 2^53 or more in all"),
     });
     Code::SolverSpecInvalid
         .fault()
