@@ -23,8 +23,8 @@ pub(crate) fn item(value: &Value) -> String {
 fn write(value: &Value, is_ordered: bool, text: &mut String) {
     match value {
         Value::Number(number) => match number.as_f64() {
-            Some(float) if number.is_f64() && float.fract() == 0.0 && float.abs() < EXACT => {
-                // A zero has no sign.
+            Some(float) if number.is_f64() && float.fract() == 0.0 => {
+                // All of its digits, as the integer of the same value has them. A zero has no sign.
                 text.push_str(&format!("{:.0}", float + 0.0));
             }
             _ => text.push_str(&number.to_string()),
@@ -68,9 +68,6 @@ fn write(value: &Value, is_ordered: bool, text: &mut String) {
     }
 }
 
-/// 2^53: integers below it are exact in JSON numbers.
-const EXACT: f64 = 9_007_199_254_740_992.0;
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -86,6 +83,23 @@ mod tests {
             value(&json!({"b": 2, "a": 1}))
         );
         assert_ne!(value(&json!([1, 2])), value(&json!([2, 1])));
+    }
+
+    #[test]
+    fn large_numbers_count_by_value_too() {
+        assert_eq!(
+            value(&json!(10_000_000_000_000_000_u64)),
+            value(&json!(1e16))
+        );
+        let of_float = value(&json!(9_007_199_254_740_992.0));
+        assert_eq!(value(&json!(9_007_199_254_740_992_u64)), of_float);
+        assert_ne!(value(&json!(9_007_199_254_740_993_u64)), of_float);
+        let beyond = value(&json!(9_223_372_036_854_775_808.0));
+        assert_eq!(value(&json!(9_223_372_036_854_775_808_u64)), beyond);
+        assert_eq!(
+            value(&json!(i64::MIN)),
+            value(&json!(-9_223_372_036_854_775_808.0))
+        );
     }
 
     #[test]
