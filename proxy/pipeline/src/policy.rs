@@ -149,7 +149,7 @@ impl PolicySet {
 }
 
 fn read(folder: &Path, file: &str, hasher: &mut Sha256, findings: &mut Findings) -> String {
-    match std::fs::read_to_string(folder.join(file)) {
+    match svc_plugin::read_regular(&folder.join(file)) {
         Ok(text) => {
             hasher.update(file.as_bytes());
             hasher.update((text.len() as u64).to_le_bytes());

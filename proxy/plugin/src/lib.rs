@@ -16,6 +16,7 @@ mod host;
 mod manifest;
 mod metrics;
 mod offsets;
+mod regular;
 mod sandbox;
 mod scan;
 mod signature;
@@ -33,6 +34,7 @@ pub use driver::{
 pub use error::{AdmissionError, Failed, KillReason, PluginError, PluginKind};
 pub use host::{Ceilings, HostOptions, OpenError, PluginHost};
 pub use manifest::SECRET;
+pub use regular::{open_regular, read_regular};
 pub use scan::left_out;
 pub use signature::{SignaturePolicy, TrustRoot};
 pub use status::{PluginStatus, PluginVersion, State, StatusEvent};

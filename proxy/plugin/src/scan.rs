@@ -3,7 +3,7 @@
 //! A version that is refused never displaces one that serves, and neither does a folder that is gone.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -17,6 +17,7 @@ use svc_core::time::Timestamp;
 use crate::admission::{Admitted, Gate, Package};
 use crate::error::AdmissionError;
 use crate::manifest::Manifest;
+use crate::regular::open_regular;
 use crate::signature::SignaturePolicy;
 use crate::status::{PluginStatus, PluginVersion, State, StatusEvent};
 
@@ -469,7 +470,9 @@ fn read(folder: &Path) -> Result<Package, AdmissionError> {
 
 fn bounded(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    File::open(path)?.take(limit + 1).read_to_end(&mut bytes)?;
+    open_regular(path)?
+        .take(limit + 1)
+        .read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit {
         return Err(io::Error::new(
             io::ErrorKind::FileTooLarge,

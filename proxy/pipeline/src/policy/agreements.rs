@@ -159,7 +159,7 @@ fn read(
             findings.add(&shown, format!("is larger than {MAX_TEXT_BYTES} bytes"));
             return None;
         }
-        Ok(_) => std::fs::read_to_string(&path),
+        Ok(_) => svc_plugin::read_regular(&path),
         Err(error) => Err(error),
     };
     match text {

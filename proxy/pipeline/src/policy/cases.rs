@@ -73,7 +73,7 @@ pub(crate) fn load(folder: &Path, policy: &PhiPolicy, findings: &mut Findings) -
             findings.add(FILE, format!("is larger than {MAX_FILE_BYTES} bytes"));
             return Vec::new();
         }
-        Ok(_) => std::fs::read_to_string(&path),
+        Ok(_) => svc_plugin::read_regular(&path),
         Err(error) => Err(error),
     };
     let text = match text {

@@ -1,5 +1,6 @@
 //! The policy set in force, and its replacement when a file changes.
 
+use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -261,18 +262,25 @@ async fn look(folder: &Path) -> Seen {
     let folder = folder.to_owned();
     let looking = tokio::task::spawn_blocking(move || {
         let mut seen = Vec::new();
-        collect(&folder, &mut seen);
+        collect(&folder, &mut BTreeSet::new(), &mut seen);
         seen.sort();
         seen
     });
     looking.await.unwrap_or_default()
 }
 
-fn collect(folder: &Path, seen: &mut Seen) {
+/// Looks into each folder once: links may lead to it in circles.
+fn collect(folder: &Path, entered: &mut BTreeSet<Identity>, seen: &mut Seen) {
+    if !identity(folder).is_some_and(|identity| entered.insert(identity)) {
+        return;
+    }
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    for path in entries.map(|entry| entry.path()) {
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    // By which of two paths a folder is entered must not depend on the order of its directory.
+    paths.sort();
+    for path in paths {
         match std::fs::metadata(&path) {
-            Ok(facts) if facts.is_dir() => collect(&path, seen),
+            Ok(facts) if facts.is_dir() => collect(&path, entered, seen),
             Ok(facts) => seen.push((path, facts.len(), facts.modified().ok())),
             Err(_) => {}
         }
@@ -346,5 +354,25 @@ async fn numbered(mut set: PolicySet, store: &Store) -> Result<PolicySet, Refusa
             };
             Err(Refusal::Store(Box::new(set), vec![problem]))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    /// Two links to their own folder would otherwise be 2^40 paths.
+    #[tokio::test]
+    async fn a_folder_is_looked_into_once_whatever_links_lead_to_it() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("baa")).unwrap();
+        std::fs::write(folder.path().join("baa/1.md"), "text").unwrap();
+        for name in ["current", "latest"] {
+            std::os::unix::fs::symlink(".", folder.path().join(name)).unwrap();
+        }
+        let seen = look(folder.path()).await;
+        let paths: Vec<&Path> = seen.iter().map(|(path, ..)| path.as_path()).collect();
+        assert_eq!(paths, [folder.path().join("baa/1.md")]);
     }
 }
