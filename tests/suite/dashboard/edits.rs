@@ -14,6 +14,7 @@ use crate::engines::{on_both_engines, on_sqlite};
 on_both_engines! {
     an_older_tab_undoes_nothing,
     what_is_shown_once_is_made_once,
+    deliveries_are_sent_again_once,
 }
 
 on_sqlite! {
@@ -320,9 +321,24 @@ async fn what_is_shown_once_is_made_once(world: &World) {
     let again = browser.submit(&page, &action, &[]).await;
     let link = |page: &Page| between(page, "id=\"new-link\">", "</code>").to_owned();
     assert_eq!(link(&first), link(&again));
+    let issued = first;
+    // Somebody new.
+    let page = browser.get("/ui/users").await;
+    let email = format!("twice-{}", other.email);
+    let mut wanted = [("name", "Twice"), ("email", &*email), ("role", "member")];
+    let first = browser.submit(&page, "/ui/users", &wanted).await;
+    let again = browser.submit(&page, "/ui/users", &wanted).await;
+    assert_eq!(link(&first), link(&again));
+    assert_eq!(again.status(), 201);
+    // The same form for somebody else is no reload.
+    let elsewhere = format!("thrice-{}", other.email);
+    wanted[1].1 = &elsewhere;
+    let refused = browser.submit(&page, "/ui/users", &wanted).await;
+    assert_eq!(refused.status(), 422, "{}", refused.text);
+
     let page = browser.get("/ui/users").await;
     let anew = browser.submit(&page, &action, &[]).await;
-    assert_ne!(link(&first), link(&anew));
+    assert_ne!(link(&issued), link(&anew));
 
     // Recovery codes.
     enrol(&mut browser).await;
@@ -335,6 +351,29 @@ async fn what_is_shown_once_is_made_once(world: &World) {
     assert_eq!(codes(&first), codes(&again));
     let renewed = "user.recovery_codes_renewed";
     assert_eq!(rows(world, &organization, renewed).await.len(), 1);
+}
+
+async fn deliveries_are_sent_again_once(world: &World) {
+    let organization = world.organization();
+    let mut browser = Browser::owner(&world.gateway, &organization).await;
+    let page = browser.get("/ui/replay").await;
+    let mut wanted = vec![
+        ("endpoint_id", "whk_01JD0000000000000000000000"),
+        ("from", "2026-01-01T00:00"),
+        ("dry_run", "true"),
+    ];
+    // To look first takes nothing from the form.
+    let looked = browser.submit(&page, "/ui/replay", &wanted).await;
+    assert_eq!(looked.status(), 200, "{}", looked.text);
+    wanted.pop();
+    for _ in 0..2 {
+        let sent = browser.submit(&page, "/ui/replay", &wanted).await;
+        assert_eq!(sent.status(), 200, "{}", sent.text);
+    }
+    let sql = "SELECT event FROM audit WHERE org_id = $1 AND event = 'webhook_delivery.replayed'";
+    let rows = world.gateway.database.rows(sql, &[&organization.id]).await;
+    // Of the look and of the sending.
+    assert_eq!(rows.len(), 2, "{rows:?}");
 }
 
 async fn what_cannot_be_undone_is_asked_for_twice(world: &World) {

@@ -55,6 +55,9 @@ async fn enrol_with(browser: &mut Browser<'_>) -> (String, Vec<String>, String) 
     let codes = between(&shown, "<li><code>", "</code>");
     let codes: Vec<String> = codes.into_iter().map(str::to_owned).collect();
     assert_eq!(codes.len(), 10);
+    // As a reload sends it: the code is used up, and the codes are the same.
+    let again = browser.submit(&wrong, confirm, &[("code", &used)]).await;
+    assert_eq!(between(&again, "<li><code>", "</code>"), codes);
     (secret, codes, used)
 }
 

@@ -307,6 +307,13 @@ async fn confirm(
     fields: &Fields,
 ) -> Result<Vec<String>, Fault> {
     let user = visitor.user.clone();
+    let once = Once::of(exchange, visitor, fields).await?;
+    // Its code works once. Whoever has none to confirm any more may have sent the form that did it again.
+    if user.mfa_enabled
+        && let Some(codes) = once.answered(exchange).await?
+    {
+        return Ok(codes.lines().map(str::to_owned).collect());
+    }
     count(exchange, &user, "code").await?;
     let shown = code::read(exchange, &user, fields.text("code")).await?;
     let Some(Shown::Step(step)) = shown else {
@@ -314,6 +321,7 @@ async fn confirm(
     };
     let now = exchange.now;
     let (codes, digests) = second_factor::recovery_codes();
+    let kept = once.answer(&codes.join("\n"))?;
     let row = journal::done(exchange, &user, "user.second_factor_enabled", &user);
     let row = journal::detailed(row, "second_factor", "totp");
     let done = exchange.gateway.store.transaction(move |mut tx| {
@@ -323,6 +331,7 @@ async fn confirm(
             {
                 return Err(TransactionError::Refused(wrong_code()));
             }
+            kept.store(&mut tx).await?;
             factors::confirm(&mut tx, &user.org_id, &user.id, &digests, now).await?;
             throttle::forgive(&mut tx, &counted(&user)).await?;
             audit::record(&mut tx, &row).await?;

@@ -163,7 +163,11 @@ pub(crate) fn replay<'a>(
     fields: Fields,
 ) -> Answering<'a> {
     Box::pin(async move {
-        let ask = Ask::new(Method::POST, REPLAY).body(wanted(&fields));
+        let mut ask = Ask::new(Method::POST, REPLAY).body(wanted(&fields));
+        // Looking changes nothing, and may be followed by sending.
+        if !is_dry(&fields) {
+            ask = ask.once(&fields.once(exchange));
+        }
         match inside::ask(exchange, visitor.person(), ask).await {
             Ok(answer) => render_replay(exchange, visitor, Sent::tried(fields), Some(answer.data)),
             Err(fault) => {
@@ -176,6 +180,11 @@ pub(crate) fn replay<'a>(
             }
         }
     })
+}
+
+/// Whether it is only asked what would be sent.
+fn is_dry(fields: &Fields) -> bool {
+    fields.text("dry_run") == "true"
 }
 
 /// The form as the API takes it: deliveries by their ids, or all that a filter finds.
@@ -199,7 +208,7 @@ fn wanted(fields: &Fields) -> Map<String, Value> {
     } else {
         body.insert("delivery_ids".to_owned(), json!(ids));
     }
-    if fields.text("dry_run") == "true" {
+    if is_dry(fields) {
         body.insert("dry_run".to_owned(), true.into());
     }
     body

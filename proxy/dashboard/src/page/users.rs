@@ -203,7 +203,7 @@ pub(crate) fn invite<'a>(
 ) -> Answering<'a> {
     Box::pin(async move {
         let added = match wanted(exchange, visitor, &fields) {
-            Ok(user) => add(exchange, visitor, user).await,
+            Ok(user) => add(exchange, visitor, user, &fields).await,
             Err(fault) => Err(fault),
         };
         match journal::kept(exchange, &visitor.user, added).await {
@@ -269,13 +269,20 @@ async fn add(
     exchange: &Exchange,
     visitor: &Visitor,
     user: User,
+    fields: &Fields,
 ) -> Result<(String, String), Fault> {
+    let once = Once::of(exchange, visitor, fields).await?;
+    if let Some(answered) = once.answered(exchange).await? {
+        return again(&user, &answered);
+    }
     let link = new_link(exchange, &user, Purpose::Invitation);
     let shown = (user.email.clone(), link.url.clone());
+    let kept = once.answer(&format!("{}\n{}", user.email, link.url))?;
     let row = journal::done(exchange, &visitor.user, "user.created", &user);
     let row = journal::detailed(row, "role", user.role.word());
     let added = exchange.gateway.store.transaction(move |mut tx| {
         Box::pin(async move {
+            kept.store(&mut tx).await?;
             user::add(&mut tx, &user).await?;
             link.issue(&mut tx).await?;
             audit::record(&mut tx, &row).await?;
@@ -288,6 +295,18 @@ async fn add(
             Err(invalid("email", "is somebody's already"))
         }
         Err(error) => Err(failed(error)),
+    }
+}
+
+/// The link of an invitation that was sent before, where it was for the same person: a browser that went back may have
+/// another in the same form.
+fn again(user: &User, answered: &str) -> Result<(String, String), Fault> {
+    match answered.split_once('\n') {
+        Some((email, url)) if email == user.email => Ok((email.to_owned(), url.to_owned())),
+        _ => {
+            let message = "This form has invited somebody else. Open the page anew.";
+            Err(Fault::new(Code::IdempotencyConflict, message))
+        }
     }
 }
 
