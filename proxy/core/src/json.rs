@@ -61,8 +61,19 @@ pub fn array(bytes: &[u8]) -> Result<Vec<Value>, Fault> {
 
 fn value(bytes: &[u8], max_values: usize) -> Result<Value, Fault> {
     let text = std::str::from_utf8(bytes).map_err(|_| invalid("$body", "is not valid UTF-8"))?;
-    read(text, Manners::Strict, MAX_DEPTH, &Cell::new(max_values))
-        .map_err(|error| invalid("$body", describe(&error)))
+    strict(text, max_values).map_err(|problem| invalid("$body", problem))
+}
+
+/// A text that is JSON as a body is, read as strictly.
+///
+/// # Errors
+/// What is wrong and where (line and column), never what stood there.
+pub fn of_person(text: &str) -> Result<Value, String> {
+    strict(text, MAX_VALUES)
+}
+
+fn strict(text: &str, max_values: usize) -> Result<Value, String> {
+    read(text, Manners::Strict, MAX_DEPTH, &Cell::new(max_values)).map_err(|error| describe(&error))
 }
 
 /// What a model wrote: duplicate keys, of which the last one stands, and NUL characters are no reason to lose it.

@@ -101,7 +101,7 @@ async fn every_problem_has_its_place(world: &World) {
     let refused = browser.submit(&page, &app, &wrong).await;
     assert_eq!(refused.status(), 422);
     let told = between(&refused, "id=\"e-fields\">", "</p>");
-    assert!(told.starts_with("is not JSON"), "{told}");
+    assert!(told.starts_with("is not valid JSON"), "{told}");
     // The page has the id of what it asked for last, which is the app that it shows.
     let sql = "SELECT result FROM audit WHERE org_id = $1 AND event = 'entity.denied'";
     let rows = world.gateway.database.rows(sql, &[&organization.id]).await;
@@ -132,6 +132,24 @@ async fn every_problem_has_its_place(world: &World) {
     let told = between(&refused, "id=\"e-field_mapping\">", "</p>");
     assert_eq!(told, "no. 2: a line is: source = field");
     assert!(!between(&refused, "id=\"e-sample\">", "</p>").is_empty());
+    // What the entrance refuses, and a source with two fields.
+    typed[2].1 = "a = mrn\r\na = ward";
+    typed[3].1 = r#"{"a": "1", "a": "2"}"#;
+    let refused = browser.submit(&page, &wizard, &typed).await;
+    let told = between(&refused, "id=\"e-field_mapping\">", "</p>");
+    assert!(told.starts_with("no. 2: has the source"), "{told}");
+    let told = between(&refused, "id=\"e-sample\">", "</p>");
+    assert!(told.contains("duplicate key"), "{told}");
+    typed[3].1 = r#"{"a": "\u0000"}"#;
+    let refused = browser.submit(&page, &wizard, &typed).await;
+    let told = between(&refused, "id=\"e-sample\">", "</p>");
+    assert!(told.contains("NUL"), "{told}");
+    let twice = r#"[{"key": "mrn", "type": "string", "type": "integer"}]"#;
+    let fields = [("key", "other"), ("fields", twice)];
+    let app_page = browser.get(&app).await;
+    let refused = browser.submit(&app_page, &app, &fields).await;
+    let told = between(&refused, "id=\"e-fields\">", "</p>");
+    assert!(told.starts_with("has a duplicate key"), "{told}");
 
     let page = browser.get("/ui/replay").await;
     let refused = browser.submit(&page, "/ui/replay", &[]).await;

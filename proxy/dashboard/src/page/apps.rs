@@ -4,6 +4,7 @@ use askama::Template;
 use http::Method;
 use serde_json::{Map, Value};
 use svc_core::fault::{Code, Fault, invalid};
+use svc_core::json;
 use svc_pipeline::exchange::Exchange;
 use svc_pipeline::inside::{self, Ask};
 use svc_pipeline::response::Response;
@@ -193,15 +194,10 @@ pub(crate) fn put_entity<'a>(
                 return show_app(exchange, visitor, stays).await;
             }
         }
-        let (schema, problem) = match serde_json::from_str(fields.text("fields")) {
+        let (schema, problem) = match json::of_person(fields.text("fields")) {
             Ok(schema) => (schema, None),
-            Err(error) => {
-                // By its place alone: the text of such an error quotes values.
-                let (line, column) = (error.line(), error.column());
-                let problem = format!("is not JSON: look at line {line}, column {column}");
-                // The API refuses no schema at all, and leaves the row of that.
-                (Value::Null, Some(invalid("fields", problem)))
-            }
+            // The API refuses no schema at all, and leaves the row of that.
+            Err(problem) => (Value::Null, Some(invalid("fields", problem))),
         };
         let mut body = Map::new();
         body.insert("fields".to_owned(), schema);

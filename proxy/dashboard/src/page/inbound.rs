@@ -5,6 +5,7 @@ use http::{Method, StatusCode};
 use serde_json::{Map, Value};
 use svc_core::entity::{Mapping, Schema};
 use svc_core::fault::{Fault, Problems};
+use svc_core::json;
 use svc_pipeline::exchange::Exchange;
 use svc_pipeline::inside::{self, Ask};
 use svc_pipeline::response::Response;
@@ -81,7 +82,11 @@ fn mapping(fields: &Fields, problems: &mut Problems) -> Map<String, Value> {
     for (at, line) in fields.text("field_mapping").lines().enumerate() {
         match line.split_once('=') {
             Some((source, field)) => {
-                pairs.insert(source.trim().to_owned(), field.trim().into());
+                let before = pairs.insert(source.trim().to_owned(), field.trim().into());
+                if before.is_some() {
+                    let problem = "has the source of a line above: each source has one field";
+                    problems.add(format!("field_mapping[{at}]"), problem);
+                }
             }
             None if line.trim().is_empty() => {}
             None => problems.add(format!("field_mapping[{at}]"), "a line is: source = field"),
@@ -120,7 +125,7 @@ enum Done {
     Made(Value),
 }
 
-/// What the sample would become, by the same two functions that the entrance uses.
+/// What the sample would become, by the same functions that the entrance uses.
 async fn preview(
     exchange: &mut Exchange,
     visitor: &Visitor,
@@ -137,14 +142,17 @@ async fn preview(
     let mut problems = Problems::default();
     let pairs = mapping(fields, &mut problems);
     let mapping = Mapping::read(pairs, Some(&schema), "field_mapping", &mut problems);
-    let sample: Result<Map<String, Value>, _> = serde_json::from_str(fields.text("sample"));
-    let sample = sample.unwrap_or_else(|error| {
-        // By its place alone: the text of such an error quotes values.
-        let (line, column) = (error.line(), error.column());
-        let problem = format!("must be one JSON object: look at line {line}, column {column}");
-        problems.add("sample", problem);
-        Map::new()
-    });
+    let sample = match json::of_person(fields.text("sample")) {
+        Ok(Value::Object(sample)) => sample,
+        Ok(_) => {
+            problems.add("sample", "must be one JSON object");
+            Map::new()
+        }
+        Err(problem) => {
+            problems.add("sample", format!("must be one JSON object: it {problem}"));
+            Map::new()
+        }
+    };
     problems.into_result()?;
     let mut problems = Problems::default();
     let mut mapped = mapping.apply(sample);
