@@ -37,17 +37,37 @@ impl Filter for Grant {
             let chat = given(exchange.facts.chat.as_mut(), "the chat")?;
             own(agent, given(exchange.facts.thread.as_mut(), "the thread")?)?;
             let (scope, _) = exchange.route.asks()?;
-            let mut refusal = None;
+            let mut refusal: Option<Refusal> = None;
             for grant in agent.grants_of(scope) {
                 match allow(grant, agent, exchange.surface, chat) {
                     Ok(()) => return Ok(()),
-                    Err(fault) => refusal = refusal.or(Some(fault)),
+                    Err(next) => {
+                        let is_nearer = |last: &Refusal| next.what > last.what;
+                        if refusal.as_ref().is_none_or(is_nearer) {
+                            refusal = Some(next);
+                        }
+                    }
                 }
             }
-            // Of several ways none allows it: the first says why.
-            Err(given(refusal, "the grant")?)
+            // Of several ways none allows it: the one that allows most of it says what it lacks, of equals the first.
+            Err(given(refusal, "the grant")?.fault)
         })
     }
+}
+
+/// Why a grant does not allow a request.
+struct Refusal {
+    what: Lacks,
+    fault: Fault,
+}
+
+/// What a grant is looked at for, in this order: one that lacks a later thing allows all before it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Lacks {
+    Tool,
+    Surface,
+    Model,
+    Tokens,
 }
 
 /// Holds a request to one grant. A refusal has changed nothing.
@@ -56,7 +76,7 @@ fn allow(
     agent: &Agent,
     surface: Surface,
     chat: &mut ChatRequest,
-) -> Result<(), Fault> {
+) -> Result<(), Refusal> {
     let tools = grant.tools.as_ref();
     let foreign = tools.and_then(|tools| {
         let mut asked = chat.tools.iter();
@@ -65,10 +85,13 @@ fn allow(
     if let Some(at) = foreign {
         // The name comes from the body and may be PHI: its place is told, not its text.
         let place = format!("tools[{at}]");
-        return Err(Code::ToolNotInScope
-            .fault()
-            .at(&place)
-            .detail("tool", place));
+        return Err(Refusal {
+            what: Lacks::Tool,
+            fault: Code::ToolNotInScope
+                .fault()
+                .at(&place)
+                .detail("tool", place),
+        });
     }
     keep(&grant.constraints, agent, surface, chat)
 }
@@ -91,7 +114,7 @@ fn keep(
     agent: &Agent,
     surface: Surface,
     chat: &mut ChatRequest,
-) -> Result<(), Fault> {
+) -> Result<(), Refusal> {
     let Constraints {
         max_tokens,
         models,
@@ -101,18 +124,18 @@ fn keep(
         && !surfaces.contains(&surface)
     {
         let words: Vec<&str> = surfaces.iter().map(|surface| surface.word()).collect();
-        return Err(violated("surfaces", json!(words)));
+        return Err(violated(Lacks::Surface, json!(words)));
     }
     for allowed in [models, &agent.allowed_models].into_iter().flatten() {
         if !allowed.contains(&chat.model) {
-            return Err(violated("models", json!(allowed)).at("model"));
+            return Err(violated(Lacks::Model, json!(allowed)));
         }
     }
     // Last, because it is what changes the request.
     if let Some(most) = *max_tokens {
         match chat.max_tokens {
             Some(asked) if asked > most => {
-                return Err(violated("max_tokens", json!(most)).at("max_tokens"));
+                return Err(violated(Lacks::Tokens, json!(most)));
             }
             Some(_) => {}
             None => chat.max_tokens = Some(most),
@@ -121,9 +144,22 @@ fn keep(
     Ok(())
 }
 
-fn violated(constraint: &str, limit: Value) -> Fault {
-    Code::ScopeConstraintViolation
+fn violated(what: Lacks, limit: Value) -> Refusal {
+    let (constraint, place) = match what {
+        Lacks::Tool => ("tools", Some("tools")),
+        Lacks::Surface => ("surfaces", None),
+        Lacks::Model => ("models", Some("model")),
+        Lacks::Tokens => ("max_tokens", Some("max_tokens")),
+    };
+    let fault = Code::ScopeConstraintViolation
         .fault()
         .detail("constraint", constraint)
-        .detail("limit", limit)
+        .detail("limit", limit);
+    Refusal {
+        what,
+        fault: match place {
+            Some(place) => fault.at(place),
+            None => fault,
+        },
+    }
 }
