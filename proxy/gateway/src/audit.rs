@@ -12,7 +12,7 @@ use anyhow::{Context, bail};
 use svc_core::checkpoint::Verifier;
 
 use crate::check::counted;
-use export::{Expected, Report};
+use export::{Expected, Report, Says};
 
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {
@@ -87,6 +87,11 @@ fn show(report: &Report, expected: &Expected) -> anyhow::Result<()> {
         let (origin, size) = (&checkpoint.origin, checkpoint.head.size);
         writeln!(out, "log: {origin}, {size} rows of all organizations")?;
     }
+    if let Some(says) = &report.says {
+        for line in told(says) {
+            writeln!(out, "{line}")?;
+        }
+    }
     if report.is_filtered {
         writeln!(
             out,
@@ -105,4 +110,33 @@ fn show(report: &Report, expected: &Expected) -> anyhow::Result<()> {
     )?;
     out.flush()?;
     Ok(())
+}
+
+/// What an export says it is of. The file may be anybody's: signs that steer a terminal are written out.
+fn told(says: &Says) -> Vec<String> {
+    let Says {
+        org_id,
+        mode,
+        generated_at,
+        from,
+        to,
+    } = says;
+    let mut lines = vec![format!(
+        "export: organization {}, {} mode, made at {}",
+        org_id.escape_debug(),
+        mode.escape_debug(),
+        generated_at.escape_debug()
+    )];
+    if from.is_some() || to.is_some() {
+        let bound = |bound: &Option<String>, without: &str| match bound {
+            Some(time) => time.escape_debug().to_string(),
+            None => without.to_owned(),
+        };
+        lines.push(format!(
+            "note: the export is of {} to {}; rows of other times are not looked at",
+            bound(from, "the beginning"),
+            bound(to, "its making")
+        ));
+    }
+    lines
 }

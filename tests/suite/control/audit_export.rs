@@ -133,7 +133,21 @@ async fn an_export_verifies_offline(world: &World) {
     let key = key_of(&world.gateway);
     let said = verifies(&path, &["--key", &key]);
     assert!(said.contains("as given"), "{said}");
+    let of = format!(
+        "export: organization {}, live mode, made at 2",
+        organization.id
+    );
+    assert!(said.contains(&of) && !said.contains("note:"), "{said}");
     assert!(verifies(&path, &[]).contains("named by the export itself"));
+    // From now on there is hardly anything, and all of it is right.
+    let late = "/v1/audit?from=2099-01-01T00:00:00Z";
+    let late = lines(world, &organization.key, late).await;
+    let said = verifies(&saved(world, "late.ndjson", &late.text()), &[]);
+    let note = "note: the export is of 2099-01-01T00:00:00";
+    assert!(
+        said.contains(note) && said.contains("VERIFIED: 0 rows"),
+        "{said}"
+    );
     let other = "sum.golang.org+033de0ae+Ac4zctda0e5eza+HJyk9SxEdh+s3Ux18htTTAD8OuAn8";
     assert!(!verify(&path, &["--key", other]).status.success());
     // The query left one row, with its filters.

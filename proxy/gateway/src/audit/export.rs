@@ -35,6 +35,18 @@ pub(crate) struct Report {
     /// Size of the kept checkpoint that the log continues.
     pub(crate) continues: Option<u64>,
     pub(crate) is_filtered: bool,
+    /// What the export says it is of. Who signed it says so too.
+    pub(crate) says: Option<Says>,
+}
+
+/// Whose rows an export has, and of which time: rows beyond that are in another export, if in any.
+pub(crate) struct Says {
+    pub(crate) org_id: String,
+    pub(crate) mode: String,
+    pub(crate) generated_at: String,
+    /// `from` and `to` as they were asked for.
+    pub(crate) from: Option<String>,
+    pub(crate) to: Option<String>,
 }
 
 impl Report {
@@ -273,9 +285,24 @@ fn head(line: &Map<String, Value>, expected: &Expected, report: &mut Report) -> 
         report.wrong("the export is of a version that this program does not know".to_owned());
     }
     let filters = data.get("filters").and_then(Value::as_array);
-    report.is_filtered = filters.into_iter().flatten().any(|filter| {
+    let filters = filters.map_or(&[][..], Vec::as_slice);
+    report.is_filtered = filters.iter().any(|filter| {
         let name = filter.get(0).and_then(Value::as_str).unwrap_or_default();
         !HARMLESS.contains(&name)
+    });
+    let asked = |name: &str| {
+        let mut filters = filters.iter();
+        let filter = filters.find(|filter| filter.get(0).and_then(Value::as_str) == Some(name));
+        let value = filter?.get(1)?.as_str()?;
+        Some(value.to_owned())
+    };
+    let word = |member: &str| text(member).unwrap_or("not told").to_owned();
+    report.says = Some(Says {
+        org_id: word("org_id"),
+        mode: word("mode"),
+        generated_at: word("generated_at"),
+        from: asked("from"),
+        to: asked("to"),
     });
     let generated_at = text("generated_at").and_then(Timestamp::parse);
     if generated_at.is_none() {
