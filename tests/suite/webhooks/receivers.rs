@@ -216,6 +216,8 @@ async fn forged(address: SocketAddr, secret: &str) {
         (format!("{time},{time},{tag}"), 400),
         (format!("{time},v1="), 400),
         (format!("{time},v1=é"), 400),
+        // More digits than a number is read from.
+        (format!("t={},v1=aa", "1".repeat(5_000)), 400),
         ("nonsense".to_owned(), 400),
     ] {
         let request = Request::new("POST", "/in").header("Svc-Signature", &header);
