@@ -164,10 +164,37 @@ pub(crate) async fn run(
     configuration: &Configuration,
     command: Command,
 ) -> anyhow::Result<ExitCode> {
-    let store = wiring::store(configuration, &Handle::current()).await?;
+    let store = match command {
+        Command::Bootstrap(_) => first_store(configuration).await?,
+        _ => wiring::existing_store(configuration, &Handle::current()).await?,
+    };
     let done = run_on(configuration, &store, command).await;
     store.close().await;
     done
+}
+
+/// The store for the first organization, which may be before the first gateway. Whoever has one elsewhere is told that
+/// this is another.
+async fn first_store(configuration: &Configuration) -> anyhow::Result<Store> {
+    let made = wiring::would_make(configuration)?;
+    let store = wiring::store(configuration, &Handle::current()).await?;
+    if let Some(made) = made {
+        let mut told = std::io::stderr().lock();
+        writeln!(
+            told,
+            "made a new store, {}: a gateway with another working folder, configuration or environment does not know it",
+            made.display()
+        )?;
+        let key = configuration.server.data_dir.join("master.key");
+        if key.exists() {
+            writeln!(
+                told,
+                "its master key is {}: back it up apart from the database",
+                std::path::absolute(&key).unwrap_or(key).display()
+            )?;
+        }
+    }
+    Ok(store)
 }
 
 async fn run_on(

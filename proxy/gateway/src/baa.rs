@@ -92,7 +92,7 @@ pub(crate) async fn run(
 ) -> anyhow::Result<ExitCode> {
     match command {
         Command::Keys { json } => {
-            let store = wiring::store(configuration, &Handle::current()).await?;
+            let store = wiring::existing_store(configuration, &Handle::current()).await?;
             let printed = keys(&store, json).await;
             store.close().await;
             printed

@@ -41,7 +41,9 @@ pub(crate) async fn run(configuration: &Configuration) -> anyhow::Result<ExitCod
         Err(error) => problems.push(format!("plugins: {error:#}")),
     }
     let host = looking.as_ref().map(|looking| &looking.host);
-    let doubts = configuration.doubts();
+    let mut doubts = configuration.doubts();
+    // A gateway that starts says it with the address.
+    doubts.extend(configuration.faked());
     match policies {
         Ok(Ok(set)) => {
             for template in &set.agreements {

@@ -98,12 +98,12 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     match command.unwrap_or(Command::Serve(serve::Options::default())) {
         // These two tell what cannot be read with everything else that is wrong.
         Command::Serve(options) => serve(&configured()?, &options),
-        Command::Check => wiring::blocking(check::run(&configured()?))?,
+        Command::Check => wiring::tidily(check::run(&configured()?)),
         Command::Admin(command) => wiring::blocking(admin::run(&readable()?, command))?,
         // Whoever verifies an export need not have a gateway.
         Command::Audit(command) => audit::run(&command),
         Command::Baa(command) => wiring::blocking(baa::run(&readable()?, command))?,
-        Command::Plugin(command) => wiring::blocking(plugin::run(&readable()?, command))?,
+        Command::Plugin(command) => wiring::tidily(plugin::run(&readable()?, command)),
         Command::Phi(command) => wiring::blocking(phi::run(&readable()?, command))?,
         Command::Solve(options) => wiring::blocking(solve::run(&readable()?, options))?,
         // Knows nothing of the gateway, its configuration included.

@@ -11,6 +11,7 @@ use svc_store::master_key::MasterKey;
 use svc_store::{Store, StoreError, StoreOptions};
 use tempfile::TempDir;
 use tokio::runtime::{Handle, Runtime};
+use tokio::signal::unix::{SignalKind, signal};
 
 use crate::configuration::{Configuration, Signatures};
 use crate::key_source;
@@ -21,6 +22,30 @@ use crate::key_source;
 /// When no runtime can be made.
 pub(crate) fn blocking<T>(command: impl Future<Output = T>) -> anyhow::Result<T> {
     Ok(runtime("command")?.block_on(command))
+}
+
+/// Runs one command that keeps something for its own time in the system's temporary folder to its end, or to the signal
+/// that ends it: what it keeps goes with it.
+///
+/// # Errors
+/// Those of the command, a signal, and when no runtime can be made.
+pub(crate) fn tidily<T>(command: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+    let runtime = runtime("command")?;
+    let done = runtime.block_on(async {
+        let watch = |kind| signal(kind).context("watching signals");
+        let mut interrupt = watch(SignalKind::interrupt())?;
+        let mut terminate = watch(SignalKind::terminate())?;
+        let mut hangup = watch(SignalKind::hangup())?;
+        tokio::select! {
+            done = command => done,
+            _ = interrupt.recv() => bail!("interrupted"),
+            _ = terminate.recv() => bail!("ended by a signal"),
+            _ = hangup.recv() => bail!("ended by a signal"),
+        }
+    });
+    // A plugin that is being compiled is no reason to stay.
+    runtime.shutdown_background();
+    done
 }
 
 /// A runtime of our own, beside pingora's.
@@ -106,6 +131,34 @@ pub(crate) async fn store(
     Store::open(&url, StoreOptions::default(), master, runtime)
         .await
         .context("opening the store")
+}
+
+/// As [`store`], where there is one already: whoever asks about a store from another folder or without the gateway's
+/// environment is not told of an empty one that is made for the purpose.
+///
+/// # Errors
+/// As [`store`], and a store that is not there.
+pub(crate) async fn existing_store(
+    configuration: &Configuration,
+    runtime: &Handle,
+) -> anyhow::Result<Store> {
+    if let Some(missing) = would_make(configuration)? {
+        bail!(
+            "there is no store {}: run this in the folder, and with the configuration and the environment, of the gateway",
+            missing.display()
+        );
+    }
+    store(configuration, runtime).await
+}
+
+/// The file that [`store`] would make for the store.
+///
+/// # Errors
+/// An address that is none.
+pub(crate) fn would_make(configuration: &Configuration) -> anyhow::Result<Option<PathBuf>> {
+    let file = Store::file(&configuration.database_url()).context("store.database_url")?;
+    let missing = file.filter(|file| !file.exists());
+    Ok(missing.map(|file| std::path::absolute(&file).unwrap_or(file)))
 }
 
 /// The plugin host over the configured folder.

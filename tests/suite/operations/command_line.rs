@@ -117,6 +117,107 @@ fn check_refuses_a_pipeline_with_a_hole() {
     }
 }
 
+/// Whoever opens a pipe waits for somebody who writes to it.
+#[test]
+fn check_opens_files_and_nothing_else() {
+    let policies = Policies::copy();
+    for name in ["plans.toml", "cases/phi.toml"] {
+        let path = policies.path().join(name);
+        std::fs::remove_file(&path).unwrap();
+        pipe(&path);
+    }
+    let out = program::text(&run(&idle(Some(&policies)), &["check"]).stdout);
+    for name in ["plans.toml", "cases/phi.toml"] {
+        let told = format!("{name}: cannot be read: is not a regular file");
+        assert!(out.contains(&told), "{out}");
+    }
+    let folder = svc_tests::policies::plugins();
+    let component = folder.path().join("phi-names/plugin.wasm");
+    std::fs::remove_file(&component).unwrap();
+    pipe(&component);
+    let gateway = Setup::new("http://127.0.0.1:9")
+        .plugins(folder.path())
+        .prepare();
+    let table = program::text(&run(&gateway, &["plugin", "list"]).stdout);
+    let told = "files: plugin.wasm: is not a regular file";
+    assert!(table.contains(told), "{table}");
+}
+
+fn pipe(path: &std::path::Path) {
+    let made = std::process::Command::new("mkfifo").arg(path).status();
+    assert!(made.unwrap().success());
+}
+
+/// What is compiled for a look is nobody's afterwards, however the look ends.
+#[test]
+fn a_check_that_is_interrupted_leaves_nothing() {
+    let gateway = idle(None);
+    let scratch = tempfile::tempdir().unwrap();
+    let has_something = || scratch.path().read_dir().unwrap().next().is_some();
+    let mut command = gateway.command();
+    command.arg("check").env("TMPDIR", scratch.path());
+    let mut child = command
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    while !has_something() {
+        assert!(child.try_wait().unwrap().is_none(), "it made nothing");
+        std::thread::yield_now();
+    }
+    svc_tests::gateway::signal(child.id(), "INT");
+    child.wait().unwrap();
+    assert!(!has_something());
+}
+
+/// A store that is made for the question would have nothing to tell.
+#[test]
+fn commands_refuse_a_store_that_is_not_there() {
+    let gateway = idle(None);
+    let refused = run(&gateway, &["admin", "recompute-usage"]);
+    let told = program::text(&refused.stderr);
+    assert!(
+        !refused.status.success() && told.contains("there is no store"),
+        "{told}"
+    );
+    assert!(!gateway.data().join("gateway.sqlite").exists());
+    let first = run(&gateway, &["admin", "bootstrap", "--json"]);
+    let told = program::text(&first.stderr);
+    assert!(
+        first.status.success() && told.contains("made a new store"),
+        "{told}"
+    );
+    let second = run(&gateway, &["admin", "bootstrap", "--json"]);
+    assert_eq!(program::text(&second.stderr), "");
+    assert!(
+        run(&gateway, &["admin", "recompute-usage"])
+            .status
+            .success()
+    );
+}
+
+/// Without an address of a provider a stand-in answers: a slip in the name of a variable is enough for that.
+#[test]
+fn check_tells_who_would_answer() {
+    let gateway = idle(None);
+    let output = program::run(
+        gateway
+            .command()
+            .arg("check")
+            .env_remove("ALPHA_BASE_URL")
+            .env_remove("BETA_BASE_URL")
+            .env_remove("ALPHA_API_KEY")
+            .env_remove("BETA_API_KEY"),
+    );
+    let told = program::text(&output.stdout);
+    assert!(
+        output.status.success() && told.contains("warning: configuration: no provider"),
+        "{told}"
+    );
+    let told = program::text(&run(&gateway, &["check"]).stdout);
+    assert!(!told.contains("no provider"), "{told}");
+}
+
 /// Ninety days' notice (spec, Limits).
 #[test]
 fn check_refuses_a_retirement_without_notice() {

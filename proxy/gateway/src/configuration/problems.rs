@@ -139,6 +139,17 @@ impl Configuration {
         keyless.chain(database).chain(descriptors).collect()
     }
 
+    /// Why live requests would be answered by a stand-in for a provider.
+    pub(crate) fn faked(&self) -> Option<String> {
+        let has_address = |provider: &Provider| provider.base_url.is_some();
+        let is_faked = !self.providers.values().any(has_address);
+        is_faked.then(|| {
+            "no provider has an address (providers.….base_url): the bundled fake provider answers live requests, and they \
+             are billed"
+                .to_owned()
+        })
+    }
+
     /// A solver that cannot be there. The gateway serves without one, and answers `SOLVER_UNAVAILABLE`.
     pub(crate) fn missing_solver(&self) -> Option<String> {
         let library = self.solver.library.as_ref()?;
