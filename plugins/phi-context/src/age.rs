@@ -4,8 +4,8 @@ use phi_lexicon::language::Language;
 
 use crate::token::Token;
 
-/// The first age that is PHI.
-const FIRST: u32 = 90;
+/// The ages that are PHI; nobody is older.
+const AGES: core::ops::RangeInclusive<u32> = 90..=125;
 /// Words of ages from ninety on, in English and Spanish.
 const WORDS: [&str; 9] = [
     "ninety",
@@ -87,7 +87,7 @@ pub fn is_over_89(text: &str, language: Language, tokens: &[Token]) -> bool {
     words.any(|word| {
         let digits = word.trim_end_matches(char::is_alphabetic);
         match digits.parse::<u32>() {
-            Ok(age) => age >= FIRST,
+            Ok(age) => AGES.contains(&age),
             Err(_) => WORDS
                 .iter()
                 .any(|over| word.to_lowercase().starts_with(over)),
@@ -135,7 +135,7 @@ mod tests {
         ] {
             assert!(over_in(Language::Other, age), "{age}");
         }
-        for age in ["89", "69-year", "sixty four", "16", "89yo"] {
+        for age in ["89", "69-year", "sixty four", "16", "89yo", "212"] {
             assert!(!over(age), "{age}");
         }
         for age in ["quatre-vingt-deux", "neun", "19"] {

@@ -6,8 +6,9 @@ use crate::list::words;
 use crate::token::{Token, shape};
 
 /// Words before numbers that are no date.
-const COUNTED: &[u64] =
-    words!("version v release section chapter figure fig table retry page ver build");
+const COUNTED: &[u64] = words!(
+    "version v release section chapter figure fig table retry page ver build step slide chunk"
+);
 
 const WEEKDAYS: &[u64] = words!(
     "monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat sun lunes martes \
@@ -32,7 +33,10 @@ pub fn may_be(text: &str, language: Language, before: Option<&Token>, tokens: &[
     if before.is_some_and(|before| COUNTED.contains(&before.word)) {
         return false;
     }
-    if is_weekday_alone(tokens) || is_alone_in_json(text, tokens) {
+    if is_weekday_alone(tokens)
+        || is_alone_in_json(text, tokens)
+        || language == Language::Own && is_of_no_day(tokens)
+    {
         return false;
     }
     // `7.4% / 57`
@@ -148,6 +152,25 @@ fn is_alone_in_json(text: &str, tokens: &[Token]) -> bool {
     !has_day && !TOLD.iter().any(|told| head.contains(told))
 }
 
+const MONTHS: &[u64] = words!(
+    "jan feb mar apr may jun jul aug sep sept oct nov dec ene abr ago dic january february march april june july august \
+     september october november december enero febrero marzo abril mayo junio julio agosto septiembre setiembre octubre \
+     noviembre diciembre"
+);
+
+/// `S`, `S/p`, `ROS`: letters that stand for words, as they begin a line behind a day.
+fn is_of_no_day(tokens: &[Token]) -> bool {
+    /// Letters of the longest that is taken for one.
+    const LETTERS: usize = 4;
+    let is_letter = |token: &Token| token.end - token.start == 1 && token.shape < shape::CODE;
+    let is_abbreviation = |token: &Token| {
+        token.shape == shape::UPPER
+            && token.end - token.start <= LETTERS
+            && !MONTHS.contains(&token.word)
+    };
+    tokens.iter().all(is_letter) || matches!(tokens, [token] if is_abbreviation(token))
+}
+
 /// `on thursday at 8:30`, with nothing of a date.
 fn is_weekday_alone(tokens: &[Token]) -> bool {
     let is_any = |list: &[u64], token: &Token| list.contains(&token.word);
@@ -242,6 +265,8 @@ mod tests {
             "martes 4 de mayo",
             "sat mar 9",
             "Thursday at 8 on 3/14",
+            "MAR",
+            "EASTER",
         ] {
             assert!(is_date(date), "{date}");
         }
@@ -260,6 +285,9 @@ mod tests {
             "jueves a las 9",
             "on Tues",
             "el martes por la tarde",
+            "S",
+            "S/p",
+            "ROS",
         ] {
             assert!(!is_date(other), "{other}");
         }

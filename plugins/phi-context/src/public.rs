@@ -4,7 +4,7 @@
 use phi_lexicon::Hash;
 
 use crate::list::words;
-use crate::token::Token;
+use crate::token::{Token, shape};
 
 /// In small letters.
 const REGIONS: &[u64] = words!(
@@ -52,6 +52,22 @@ pub fn is_amount(tokens: &[Token]) -> bool {
         .is_some_and(|first| AMOUNTS.contains(&first.word))
 }
 
+/// What parts of a note begin with.
+const HEADS: &[u64] =
+    words!("ros hpi pmh psh pmhx pshx fhx shx sochx cc hx dx rx meds nkda vs pe plan labs imaging");
+
+/// Whether a value is the head of a part of a note: `ROS: negative`.
+pub fn is_head(text: &str, tokens: &[Token]) -> bool {
+    let [token] = tokens else {
+        return false;
+    };
+    token.shape == shape::UPPER
+        && HEADS.contains(&token.word)
+        && text
+            .get(token.end..)
+            .is_some_and(|behind| behind.starts_with(':'))
+}
+
 /// Words that the names of societies of a country or of the world begin with.
 const WIDE: &[u64] = words!(
     "american british canadian australian european national international world royal global us u federal united \
@@ -76,6 +92,17 @@ pub fn is_body(value: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn heads_of_notes_are_nobody() {
+        let is_head = |text: &str| {
+            let mut tokens = Vec::new();
+            crate::token::read(text, 0, text.len(), &mut tokens);
+            is_head(text, tokens.get(..1).unwrap_or_default())
+        };
+        assert!(is_head("ROS: negative for fever"));
+        assert!(!is_head("ROS was here") && !is_head("ROSS: negative") && !is_head("Ros: hi"));
+    }
 
     #[test]
     fn what_is_public_is_known() {

@@ -11,7 +11,7 @@ use crate::model::{Chain, Other, Own, Row};
 use crate::source::Lines;
 use crate::tag::{NOTHING, SORTS, Sort, first, inside};
 use crate::token::{self, Token, shape};
-use crate::{age, catalog, code, date, number, public, source};
+use crate::{age, catalog, code, date, measure, number, public, share, source};
 
 /// Words of the language that a text has which says something.
 const LEAST_WORDS: usize = 2;
@@ -177,6 +177,7 @@ impl Part<'_> {
             match (&mut open, judged) {
                 (Some(value), Some((sort, begins)))
                     if value.sort == sort
+                        && !is_beside_address(text, tokens, at, sort)
                         && if is_likely && !value.core.is_empty() {
                             !begins && !is_divided(tokens, at, sort)
                         } else {
@@ -235,8 +236,10 @@ impl Part<'_> {
         // What stands beside a value and has not become a part of it has no core, and is none.
         let (start, end) = (of.first()?.start, of.last()?.end);
         let before = tokens.get(..value.core.start)?;
+        let behind = tokens.get(value.core.end..)?;
         let kind = match SORTS.get(value.sort)? {
             _ if number::is_of_code(text, of) || is_prefix(text, of) => return None,
+            _ if is_tag(text, start, end) => return None,
             sort if is_key(text, of, *sort != Sort::Name) => return None,
             Sort::Code | Sort::Organization if is_in_public_address(text, start, end) => {
                 return None;
@@ -265,10 +268,16 @@ impl Part<'_> {
             Sort::Code if of.iter().skip(1).any(|token| token.gap.is_equation()) => return None,
             Sort::Code => code::kind(text, before, of)?,
             Sort::Address if !may_be_address(text, of) => return None,
-            Sort::Age if !age::is_over_89(text, self.language, of) => return None,
+            Sort::Age
+                if !age::is_over_89(text, self.language, of)
+                    || measure::is_one(before, of, behind) =>
+            {
+                return None;
+            }
             Sort::Date
                 if has_escape(text, of)
                     || number::is_in_list(text, start, end)
+                    || share::is_one(text, before, of, behind)
                     || !date::may_be(text, self.language, before.last(), of) =>
             {
                 return None;
@@ -281,6 +290,7 @@ impl Part<'_> {
             {
                 return None;
             }
+            Sort::Name | Sort::Organization if public::is_head(text, of) => return None,
             Sort::Location | Sort::Name if public::is_region(text.get(start..end)?) => return None,
             Sort::Organization
                 if value.likely < LIKELY_ORGANIZATION && is_in_heading(text, start) =>
@@ -342,6 +352,10 @@ fn is_divided(tokens: &[Token], at: usize, sort: usize) -> bool {
         Some(Sort::Date) if token.is_long_number() || is_next_item(token) => true,
         _ => false,
     };
+    // `Elko</City><State>`, and what follows a placeholder: `[DATE 2]. S`.
+    if token.gap.is_of_markup() || SORTS.get(sort) == Some(&Sort::Date) && token.gap.is_square() {
+        return true;
+    }
     // `zip=52501&name=…`
     let begins_a_setting = token.gap.is_only('&')
         && tokens
@@ -350,6 +364,60 @@ fn is_divided(tokens: &[Token], at: usize, sort: usize) -> bool {
     // But in mails: `Fran=C3=A7oise`.
     let is_set = token.gap.is_only('=') && token.shape != shape::CODE;
     token.gap.ends_a_value() || is_set || begins_a_setting || is_of_its_own && token.gap.divides()
+}
+
+/// `360-555-0198 (jo@example.com`, `jo@example.com al@example.com`: an address of mail or of the web has no spaces, and
+/// is a value of its own.
+fn is_beside_address(text: &str, tokens: &[Token], at: usize, sort: usize) -> bool {
+    if SORTS.get(sort) != Some(&Sort::Code) {
+        return false;
+    }
+    let Some([last, token]) = at.checked_sub(1).and_then(|last| tokens.get(last..=at)) else {
+        return false;
+    };
+    let is_border = |sign: char| sign.is_whitespace() || "()[]<>".contains(sign);
+    let gap = text.get(last.end..token.start).unwrap_or_default();
+    if !gap.contains(is_border) {
+        return false;
+    }
+    /// Bytes of an address on either side.
+    const REACH: usize = 256;
+    let from = text.floor_char_boundary(last.end.saturating_sub(REACH));
+    let to = text.ceil_char_boundary(text.len().min(token.start + REACH));
+    let head = text
+        .get(from..last.end)
+        .and_then(|head| head.rsplit(is_border).next());
+    let tail = text
+        .get(token.start..to)
+        .and_then(|tail| tail.split(is_border).next());
+    let is_address = |part: &str| {
+        part.contains("://")
+            || part
+                .split_once('@')
+                .is_some_and(|(name, host)| !name.is_empty() && host.contains('.'))
+    };
+    head.is_some_and(is_address) || tail.is_some_and(is_address)
+}
+
+/// Whether a value is what a tag of markup is called: `</City`, or `<City` where the element ends near by.
+fn is_tag(text: &str, start: usize, end: usize) -> bool {
+    /// Bytes of an element that is one value.
+    const NEAR: usize = 400;
+    let (head, value) = (text.get(..start), text.get(start..end));
+    let (head, value) = (head.unwrap_or_default(), value.unwrap_or_default());
+    if head.ends_with("</") {
+        return true;
+    }
+    if !head.ends_with('<') {
+        return false;
+    }
+    let to = text.ceil_char_boundary(text.len().min(end + NEAR));
+    let behind = text.get(end..to).unwrap_or_default();
+    let mut ends = behind.split("</").skip(1);
+    ends.any(|rest| {
+        rest.strip_prefix(value)
+            .is_some_and(|rest| rest.starts_with('>'))
+    })
 }
 
 /// `jo@example.com or al@example.com`: two values with a word between them.
@@ -655,6 +723,36 @@ mod tests {
             places("HOME_2_STREET=\"4 Elm\"", &[0, -90, 90, -90, 90]),
             "4 Elm"
         );
+    }
+
+    #[test]
+    fn a_value_ends_where_a_tag_or_a_placeholder_does() {
+        let places = |text, percents: &[i8]| found(text, Sort::Location, percents).join("|");
+        let text = "<City>Elko</City><State>NV</State>";
+        assert_eq!(places(text, &[-90, 90, 90, 90, 90, 90]), "Elko|NV");
+        assert_eq!(places("<b>Elko</b>", &[0, -90, 90]), "Elko");
+        assert_eq!(places("<Elko> is", &[-90, 0]), "Elko");
+        let dates = |text, percents: &[i8]| found(text, Sort::Date, percents).join("|");
+        let text = "[DATE 2]. S: well";
+        assert_eq!(dates(text, &[0, -90, 90, 0]), "2");
+        assert_eq!(dates("[DATE 2]\nROS", &[0, -90, 90]), "2");
+        assert_eq!(dates("[DATE 2] on MAR 3", &[0, -90, 0, -90, 90]), "2|MAR 3");
+    }
+
+    #[test]
+    fn an_address_is_a_value_of_its_own() {
+        let codes = |text, percents: &[i8]| found(text, Sort::Code, percents).join("|");
+        let text = "360-555-0198 (zq.poe@a.net)";
+        assert_eq!(
+            codes(text, &[-90, 90, 90, 90, 90, 90, 90]),
+            "360-555-0198|zq.poe@a.net"
+        );
+        let text = "j.smith@a.com j.doe@b.com";
+        let all = [-90, 90, 90, 90, 90, 90, 90, 90];
+        assert_eq!(codes(text, &all), "j.smith@a.com|j.doe@b.com");
+        // What is written with spaces is one.
+        let text = "jo4471 @ b.com 12";
+        assert_eq!(codes(text, &[-90, 90, 90, 90]), "jo4471 @ b.com 12");
     }
 
     #[test]

@@ -89,6 +89,21 @@ impl Gap {
         self.is_line() || self.0 & Self::SPACE != 0 && self.has(b".?!:\"") || self.has(b"\"")
     }
 
+    /// Whether a sentence or a line ends here.
+    pub fn ends_a_sentence(self) -> bool {
+        self.is_line() || self.0 & Self::SPACE != 0 && self.has(b".?!;")
+    }
+
+    /// Whether a tag of markup begins or ends here.
+    pub fn is_of_markup(self) -> bool {
+        self.has(b"<>")
+    }
+
+    /// Whether a square bracket stands between, as placeholders have on either side.
+    pub fn is_square(self) -> bool {
+        self.has(b"[]")
+    }
+
     /// Whether a word or a cell begins here, and no part of a name of a program.
     pub fn is_wide(self) -> bool {
         self.0 & Self::SPACE != 0 || self.is_line() || self.has(b"\"'\t,;|")
