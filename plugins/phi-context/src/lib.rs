@@ -17,6 +17,7 @@ mod measure;
 pub mod model;
 mod number;
 mod public;
+mod said;
 pub mod scan;
 mod share;
 mod source;

@@ -1,6 +1,6 @@
 //! One text with its segments: sequences of tokens, how likely each is to be PHI, and the findings that follow.
 
-use detector_kit::{Finding, Segment, SegmentOrigin, is_definition, part};
+use detector_kit::{Finding, Segment};
 use phi_lexicon::language::Language;
 
 use core::ops::Range;
@@ -11,7 +11,7 @@ use crate::model::{Chain, Other, Own, Row};
 use crate::source::Lines;
 use crate::tag::{NOTHING, SORTS, Sort, first, inside};
 use crate::token::{self, Token, shape};
-use crate::{age, catalog, code, date, measure, number, public, share, source};
+use crate::{age, catalog, code, date, measure, number, public, said, share, source};
 
 /// Words of the language that a text has which says something.
 const LEAST_WORDS: usize = 2;
@@ -34,46 +34,21 @@ const MOST_SCORE: u16 = 640;
 pub fn scan(text: &str, segments: &[Segment], findings: &mut Vec<Finding>) {
     let mut chains = Chains::default();
     let mut tokens = Vec::with_capacity(text.len() / 4);
-    let mut rest = segments;
-    while let Some((segment, behind)) = rest.split_first() {
-        rest = behind;
-        if !is_said(text, segment) || is_of_one_piece(part(text, segment)) {
-            continue;
-        }
-        tokens.clear();
-        read(text, segment, &mut tokens);
-        let stretches = language::tell(&mut tokens);
-        // What stands alone has no words around it to be judged by.
-        let says = |token: &&Token| token.is_of_the_language() || token.tongue.is_of_script;
-        if tokens.iter().filter(says).count() < LEAST_WORDS {
-            continue;
-        }
-        let bounds = segment.start as usize..segment.end as usize;
-        let first = findings.len();
-        judge(text, &bounds, &tokens, &stretches, &mut chains, findings);
-        catalog::drop(text, &bounds, first, findings);
-    }
-}
-
-/// Whether people or models have said it. A definition holds samples, and a request is refused for what is found there;
-/// what programs tell each other (arguments and results in JSON, ids of calls, names of fields, addresses) has no words around
-/// it, and a place that a tool is asked about is nobody's. Both are left to rules.
-fn is_said(text: &str, segment: &Segment) -> bool {
-    match segment.origin {
-        SegmentOrigin::ToolArguments | SegmentOrigin::Metadata | SegmentOrigin::Other => false,
-        SegmentOrigin::ToolResult => !part(text, segment).trim_start().starts_with(['{', '[']),
-        origin => !is_definition(origin),
-    }
-}
-
-/// An address or a token: nothing in it is a word among others.
-fn is_of_one_piece(text: &str) -> bool {
-    text.contains("://") && !text.trim().contains(char::is_whitespace)
-}
-
-fn read(text: &str, segment: &Segment, tokens: &mut Vec<Token>) {
-    if !part(text, segment).is_empty() {
-        token::read(text, segment.start as usize, segment.end as usize, tokens);
+    for (at, segment) in segments.iter().enumerate() {
+        let before = at.checked_sub(1).and_then(|before| segments.get(before));
+        said::each(text, before, segment, |bounds| {
+            tokens.clear();
+            token::read(text, bounds.start, bounds.end, &mut tokens);
+            let stretches = language::tell(&mut tokens);
+            // What stands alone has no words around it to be judged by.
+            let says = |token: &&Token| token.is_of_the_language() || token.tongue.is_of_script;
+            if tokens.iter().filter(says).count() < LEAST_WORDS {
+                return;
+            }
+            let first = findings.len();
+            judge(text, &bounds, &tokens, &stretches, &mut chains, findings);
+            catalog::drop(text, &bounds, first, findings);
+        });
     }
 }
 
