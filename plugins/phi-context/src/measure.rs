@@ -22,6 +22,9 @@ const BETWEEN: &[u64] = words!(
 /// Behind a number that is an age, whatever stands before.
 const YEARS: &[u64] = words!("year years yr yrs yo y old años");
 
+const WHEN: &[u64] = words!("when on after");
+const CHECKED: &[u64] = words!("checked rechecked recheck tested measured");
+
 /// Words between a measure and its number, further numbers among them.
 const MOST_BETWEEN: usize = 6;
 
@@ -33,6 +36,9 @@ pub fn is_one(before: &[Token], of: &[Token], behind: &[Token]) -> bool {
     let is_of_years = |token: &Token| YEARS.contains(&token.word) && token.gap.is_close();
     if number.shape < shape::YEAR || behind.first().is_some_and(is_of_years) {
         return false;
+    }
+    if is_checked(behind) {
+        return true;
     }
     let mut gap = number.gap;
     for token in before.iter().rev().take(MOST_BETWEEN) {
@@ -48,6 +54,19 @@ pub fn is_one(before: &[Token], of: &[Token], behind: &[Token]) -> bool {
         gap = token.gap;
     }
     false
+}
+
+/// `was 91 when I checked her sugar`.
+fn is_checked(behind: &[Token]) -> bool {
+    let [when, rest @ ..] = behind else {
+        return false;
+    };
+    when.gap.is_space()
+        && WHEN.contains(&when.word)
+        && rest
+            .iter()
+            .take(2)
+            .any(|token| CHECKED.contains(&token.word))
 }
 
 #[cfg(test)]
@@ -78,11 +97,13 @@ mod tests {
             "his number was |110| at CVS",
             "sats 93, 95 and |91|",
             "pulse down to |92|",
+            "she was |91| when I checked her sugar",
         ] {
             assert!(is_measured(measured), "{measured}");
         }
         for age in [
             "She is |95| and lives alone",
+            "She was |95| when I met her",
             "Her pulse was good. Was |95| in May",
             "her mother, who was |93|, has a pressure of 110",
             "pulse 88, age |93|",

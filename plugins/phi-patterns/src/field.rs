@@ -6,9 +6,11 @@ use phi_text::fields;
 
 use crate::abroad;
 use crate::kind::labelled::{self, Strength};
-use crate::kind::{DATE, Finding, age};
+use crate::kind::{DATE, Finding, age, birth};
 use crate::text::byte;
 use crate::trigger::{FIELDS, Form, TRIGGERS};
+
+mod epoch;
 
 /// Appends the findings in the fields of `text`.
 pub fn find(text: &[u8], findings: &mut Vec<Finding>) {
@@ -35,7 +37,15 @@ pub fn find(text: &[u8], findings: &mut Vec<Finding>) {
 
 /// What the value at `start..end` is under its label.
 pub fn find_value(text: &[u8], label: &[u8], start: usize, end: usize) -> Option<Finding> {
-    if is_birth(label) || label == fields::DAY {
+    if let Some(found) = epoch::find(text, label, start, end) {
+        return Some(found);
+    }
+    if is_birth(label) {
+        return date(text, start, end)
+            .or_else(|| day_of_year(text, start, end))
+            .or_else(|| birth::find_field(text, start, end));
+    }
+    if label == fields::DAY {
         return date(text, start, end);
     }
     if is_of_a_day(label) {
@@ -56,7 +66,10 @@ pub fn find_value(text: &[u8], label: &[u8], start: usize, end: usize) -> Option
         },
     };
     if form == Form::Years {
-        return age::find_field(text, start, end);
+        return match is_year_of_birth(label) {
+            true => birth::find_field(text, start, end),
+            false => age::find_field(text, start, end),
+        };
     }
     // What is short or a word of every day under these labels stays: `"user": "assistant"`.
     let found = labelled::find_field(text, start, end, kind, form, strength)
@@ -120,6 +133,14 @@ fn is_birth(label: &[u8]) -> bool {
     .any(|word| label.eq_ignore_ascii_case(word.as_bytes()))
 }
 
+fn is_year_of_birth(label: &[u8]) -> bool {
+    let has = |word: &str| {
+        let mut parts = label.windows(word.len());
+        parts.any(|part| part.eq_ignore_ascii_case(word.as_bytes()))
+    };
+    has("birth") || has("yob") || has("born")
+}
+
 /// Whether a column has the days on which something was done.
 fn is_of_a_day(label: &[u8]) -> bool {
     [
@@ -167,6 +188,16 @@ fn day(text: &[u8], start: usize, end: usize) -> Option<Finding> {
     };
     ((1..=12).contains(&month) && (1..=31).contains(&day))
         .then_some(Finding::new(DATE, start, end, 800).contextual())
+}
+
+/// `1961-073`: a year and its day (ISO 8601).
+fn day_of_year(text: &[u8], start: usize, end: usize) -> Option<Finding> {
+    let value = text.get(start..end)?;
+    let (year, rest) = value.split_at_checked("1961".len())?;
+    let is_one = matches!(year, [b'1', b'9', ..] | [b'2', b'0', ..])
+        && year.iter().all(u8::is_ascii_digit)
+        && matches!(rest, [b'-', b'0'..=b'3', day @ ..] if day.len() == 2 && day.iter().all(u8::is_ascii_digit));
+    is_one.then_some(Finding::new(DATE, start, end, 850).contextual())
 }
 
 /// Six or eight digits that are a date because the field is one.

@@ -3,6 +3,7 @@
 mod account;
 pub mod age;
 pub mod bank;
+pub mod birth;
 pub mod card;
 mod clause;
 pub mod date;
@@ -71,13 +72,14 @@ pub type NumberFinder = fn(&Numbers<'_>, usize) -> Option<Finding>;
 pub type CodeFinder = fn(&[u8], usize, usize) -> Option<Finding>;
 
 /// The first that finds wins.
-pub const NUMBER_FINDERS: [NumberFinder; 9] = [
+pub const NUMBER_FINDERS: [NumberFinder; 10] = [
     network::find_v4,
     device::find_udi,
     card::find,
     ssn::find,
     date::find_numeric,
     age::find_number,
+    birth::find,
     phone::find,
     labelled::find_behind,
     crate::abroad::find_bare,

@@ -5,6 +5,8 @@ mod alone;
 mod dose;
 mod named;
 mod ordinal;
+mod packed;
+mod quarter;
 mod said;
 mod score;
 mod season;
@@ -35,6 +37,9 @@ pub fn find_numeric(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
         || is_glued(numbers.text, start)
     {
         return None;
+    }
+    if let Some(found) = packed::find(numbers, at).or_else(|| quarter::find(numbers, at)) {
+        return Some(found);
     }
     if !matches!(gap, Gap::Dash | Gap::Dot | Gap::Slash) {
         return packed(numbers, at)

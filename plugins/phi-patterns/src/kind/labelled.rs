@@ -97,7 +97,7 @@ pub fn find(text: &[u8], at: usize, label_end: usize, trigger: Trigger) -> Optio
     if is_bare
         && digits < MIN_BARE_DIGITS
         && !is_lettered(code)
-        && !is_abbreviated(label, digits)
+        && !is_abbreviated(label, code, digits)
         && !is_woven(label, code)
     {
         return None;
@@ -198,9 +198,21 @@ fn is_lettered(code: &[u8]) -> bool {
     capitals.count() >= 2 && digits.count() >= DIGITS && !code.contains(&b' ')
 }
 
-/// `HAR 88123`: behind an abbreviation fewer digits are a number than behind a word.
-fn is_abbreviated(label: &[u8], digits: usize) -> bool {
-    label.len() <= 3 && digits >= 5 && label.iter().all(u8::is_ascii_uppercase)
+/// `HAR 88123`, `GRP RX7712`, `lic. A12345`, `Chart 88120`: behind an abbreviation, or the name of a file with a capital,
+/// fewer digits are a number than behind a word.
+fn is_abbreviated(label: &[u8], code: &[u8], digits: usize) -> bool {
+    let capitals = code.iter().take_while(|byte| byte.is_ascii_uppercase());
+    let least = match label {
+        b"Chart" => 5,
+        _ if label.len() > 3 => return false,
+        _ if label.iter().all(u8::is_ascii_uppercase) => match capitals.count() {
+            2.. => 4,
+            _ => 5,
+        },
+        _ if label.eq_ignore_ascii_case(b"lic") && capitals.count() > 0 => 5,
+        _ => return false,
+    };
+    digits >= least
 }
 
 /// `SN 8GK2L1`: behind an abbreviation, capitals and digits in turns.

@@ -135,6 +135,10 @@ pub fn find(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
             .or_else(|| of_exchange(numbers, at))?,
     };
     let end = extension_end(numbers.text, numbers.group(last).end);
+    let end = match score < SHAPE_SCORE {
+        true => end,
+        false => second_end(numbers.text, end),
+    };
     let digits = numbers.text.get(group.start..numbers.group(last).end)?;
     if is_word(byte(numbers.text, end)) || is_nobodys(digits) {
         return None;
@@ -602,6 +606,25 @@ fn extension_end(text: &[u8], end: usize) -> usize {
         end + gap + word.len() + space + digits
     } else {
         end
+    }
+}
+
+/// `(919) 555-0142 or -0143`: where the last four digits of a second number end.
+fn second_end(text: &[u8], end: usize) -> usize {
+    let rest = text.get(end..).unwrap_or_default();
+    let sign = [" or -", " and -", " / -", "/-", ", -"]
+        .iter()
+        .find(|sign| rest.starts_with(sign.as_bytes()));
+    let Some(sign) = sign else {
+        return end;
+    };
+    let from = end + sign.len();
+    let is_number = text
+        .get(from..from + 4)
+        .is_some_and(|digits| digits.iter().all(u8::is_ascii_digit));
+    match is_number && !is_word(byte(text, from + 4)) {
+        true => from + 4,
+        false => end,
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{Finding, URL};
 use phi_text::address::{is_host, is_public};
 
-use crate::text::{byte, byte_before, is_border, is_word, starts};
+use crate::text::{byte, byte_before, ends_with, is_border, is_word, starts};
 
 const MAX_BYTES: usize = 2048;
 
@@ -31,8 +31,11 @@ pub fn find(text: &[u8], start: usize, word_end: usize) -> Option<Finding> {
 pub fn find_bare(text: &[u8], dot: usize) -> Option<Finding> {
     let rest = text.get(dot + 1..)?;
     let top = ["com/", "org/", "net/", "edu/", "io/", "me/", "co/"];
-    let top = top.iter().find(|top| starts(rest, top.as_bytes()))?;
     let head = text.get(dot.saturating_sub(64)..dot)?;
+    let top = match top.iter().find(|top| starts(rest, top.as_bytes())) {
+        Some(top) => top,
+        None => short_top(head, rest)?,
+    };
     let host_len = head.iter().rev().take_while(|byte| is_host(**byte)).count();
     let start = dot - host_len;
     let is_other = matches!(byte_before(text, start), b'@' | b'/' | b':') || host_len == 0;
@@ -43,6 +46,28 @@ pub fn find_bare(text: &[u8], dot: usize) -> Option<Finding> {
     let end = end(text, start)?;
     let is_public = is_public(text.get(start..end)?);
     (!is_public && is_word(byte(text, start))).then_some(Finding::new(URL, start, end, 850))
+}
+
+/// The top-level domain of a service that makes addresses short, whose paths lead to anybody's form or file.
+fn short_top(head: &[u8], rest: &[u8]) -> Option<&'static &'static str> {
+    const SERVICES: [(&str, &str); 10] = [
+        ("bit", "ly/"),
+        ("ow", "ly/"),
+        ("cutt", "ly/"),
+        ("rebrand", "ly/"),
+        ("t", "ly/"),
+        ("forms", "gle/"),
+        ("goo", "gl/"),
+        ("rb", "gy/"),
+        ("is", "gd/"),
+        ("1drv", "ms/"),
+    ];
+    let may_be = matches!(rest, [b'l' | b'L' | b'g' | b'G' | b'm' | b'M', ..]);
+    let is_one =
+        |(name, top): &&(&str, &str)| starts(rest, top.as_bytes()) && ends_with(head, &[*name]);
+    may_be
+        .then(|| SERVICES.iter().find(is_one))?
+        .map(|(_, top)| top)
 }
 
 /// Where the address ends; the signs of the sentence around it are no part of it.

@@ -19,6 +19,7 @@ mod places;
 mod programs;
 mod shorthand;
 mod slips;
+mod times;
 
 #[test]
 fn a_number_in_the_name_of_a_tool_is_found() {

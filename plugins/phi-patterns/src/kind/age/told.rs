@@ -72,6 +72,13 @@ const COUNTED: &[&str] = &[
     "after suction",
     "after suctioning",
     "after treatment",
+    "when i checked",
+    "when she checked",
+    "when he checked",
+    "when we checked",
+    "when checked",
+    "when rechecked",
+    "on recheck",
 ];
 
 /// Whether somebody is named before a verb and a number: `Mrs. Alvarez is 97`, `who is 94`, `her neighbor was 93`.

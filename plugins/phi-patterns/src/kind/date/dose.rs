@@ -84,7 +84,15 @@ pub(super) fn is_three(numbers: &Numbers<'_>, at: usize) -> bool {
     }
     if ends_with(
         clause,
-        &["in doses", "doses of", "strengths", "strengths of"],
+        &[
+            "in doses",
+            "doses of",
+            "strengths",
+            "strengths of",
+            "titrate",
+            "titrate to",
+            "titrated",
+        ],
     ) {
         return true;
     }

@@ -92,7 +92,10 @@ fn years_and_stages_before_now_are_no_doses() {
         ("CABG 2010, now 93 with angina", &["AGE_OVER_89:93"]),
         ("Retired 1995, now 94 and lives alone.", &["AGE_OVER_89:94"]),
         ("Hip fx 2019, now 95.", &["AGE_OVER_89:95"]),
-        ("Born 1931, now 94.", &["AGE_OVER_89:94"]),
+        (
+            "Born 1931, now 94.",
+            &["AGE_OVER_89:1931", "AGE_OVER_89:94"],
+        ),
         (
             "Diagnosed 2/2020, now 91.",
             &["DATE:2/2020", "AGE_OVER_89:91"],

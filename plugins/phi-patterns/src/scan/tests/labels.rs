@@ -277,3 +277,31 @@ fn ages_that_a_sentence_tells() {
         "he was 101.4 and she was 99.1",
     ]);
 }
+
+#[test]
+fn labels_that_are_cut_short() {
+    finds::<Patterns>(&[
+        ("Chart 88120", &["MRN:88120"]),
+        ("state lic A12345", &["LICENSE_NUMBER:A12345"]),
+        ("lic. A12345", &["LICENSE_NUMBER:A12345"]),
+        ("implant # 2214471", &["DEVICE_ID:2214471"]),
+        ("GRP RX7712", &["HEALTH_PLAN_ID:RX7712"]),
+        ("interpreter ID 440771", &["OTHER_ID:440771"]),
+        ("insta @jess_r94", &["OTHER_ID:jess_r94"]),
+        (
+            "call (919)555-0142 or -0143",
+            &["PHONE:(919)555-0142 or -0143"],
+        ),
+        ("form at forms.gle/Ab3xYz.", &["URL:forms.gle/Ab3xYz"]),
+        ("bit.ly/3xYzQ1w", &["URL:bit.ly/3xYzQ1w"]),
+    ]);
+    leaves_alone::<Patterns>(&[
+        "chart 88120 points",
+        "Chart 4 shows",
+        "lic A12",
+        "GRP A77",
+        "implant 2 of 4",
+        "rabbit.ly/a",
+        "a bit.ly link",
+    ]);
+}
