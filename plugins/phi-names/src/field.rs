@@ -163,14 +163,17 @@ pub fn find_value(text: &str, label: &[u8], start: usize, end: usize, findings: 
             if is_person(said)
                 || is_unheard_of(said)
                 || is_with_initial(said)
+                || is_behind_initial(said)
                 || is_one_surname(said)
             {
                 name(value, start, PERHAPS_SCORE, findings);
             }
         }
-        Field::Somebody => {
+        Field::Somebody | Field::Patient => {
             if is_person(said)
                 || is_with_initial(said)
+                || is_behind_initial(said)
+                || field == Field::Patient && is_small(said)
                 || is_unheard_of(said)
                 || is_one_unheard_of(said)
                 || is_one_of_names(said)
@@ -455,6 +458,37 @@ fn is_with_initial(value: &str) -> bool {
         && !look_up(Hash::new().over(surname)).is_common()
 }
 
+/// `S. Fifita`: an initial and a surname.
+fn is_behind_initial(value: &str) -> bool {
+    let Some((initial, surname)) = value.split_once(' ') else {
+        return false;
+    };
+    let initial = initial.trim_end_matches('.');
+    initial.len() == 1
+        && initial.bytes().all(|letter| letter.is_ascii_uppercase())
+        && surname.len() > 1
+        && is_part_of_name(surname)
+        && !look_up(Hash::new().over(surname)).is_common()
+}
+
+/// `siosaia fifita`: two or three words in small letters that are names or nothing that a list knows; one that is a name
+/// and no word.
+fn is_small(value: &str) -> bool {
+    const MIN_BYTES: usize = 3;
+    let words = || value.split([' ', ',']).filter(|word| !word.is_empty());
+    let count = words().count();
+    let fits = |word: &str| {
+        let class = look_up(Hash::new().over(word));
+        let is_spelt = word
+            .chars()
+            .all(|sign| sign.is_lowercase() || matches!(sign, '\'' | '-'));
+        is_spelt
+            && word.len() >= MIN_BYTES
+            && (class.is_name() && !class.is_word() || count > 1 && class.is_unknown())
+    };
+    (1..=3).contains(&count) && words().all(fits)
+}
+
 /// `Zimmer`: a surname alone, where the label is used for companies too.
 fn is_one_surname(value: &str) -> bool {
     let class = look_up(Hash::new().over(value));
@@ -479,6 +513,16 @@ fn is_one_unheard_of(value: &str) -> bool {
     value.len() >= MIN_BYTES
         && is_part_of_name(value)
         && !look_up(Hash::new().over(value)).is_word()
+        && !is_humped(value)
+}
+
+/// `OrderService`: two words of a program; `McTavish` and `DeVito` have short ones first.
+fn is_humped(value: &str) -> bool {
+    const MAX_PREFIX: usize = 4;
+    let hump = value.as_bytes().windows(2).position(
+        |pair| matches!(pair, [small, capital] if small.is_ascii_lowercase() && capital.is_ascii_uppercase()),
+    );
+    hump.is_some_and(|at| at + 1 > MAX_PREFIX)
 }
 
 /// A word with a capital that is a name, or no word of the language: `Obi`, `Young`, `O'Neil`, `Smith-Jones`.

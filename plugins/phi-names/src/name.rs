@@ -1,6 +1,7 @@
 //! Names of persons: by what stands before them (titles, kin, greetings, labels), by what stands behind (degrees), and by
 //! the lists. Diseases, signs and instruments that bear a name are left alone.
 
+mod brief;
 mod degree;
 mod eponym;
 mod led;
@@ -38,7 +39,7 @@ pub fn is_thing(sentence: &Sentence<'_>, at: usize) -> bool {
 pub fn find(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
     let token = sentence.token(at)?;
     if token.is_glued {
-        return roster::addressed(sentence, at);
+        return roster::addressed(sentence, at).or_else(|| brief::signed(sentence, at, token));
     }
     if token.shape == Shape::Number {
         return None;
@@ -68,6 +69,7 @@ pub fn find(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
         .or_else(|| speaking(sentence, at))
         .or_else(|| roster::find(sentence, at))
         .or_else(|| particle::find(sentence, at, token))
+        .or_else(|| brief::find(sentence, at))
         .or_else(|| pair::beside_given_string(sentence, at))
         .or_else(|| alone(sentence, at))
 }

@@ -384,6 +384,10 @@ pub fn find_street(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize
     if !(1..=6).contains(&digits) || token.len() > digits + 1 {
         return None;
     }
+    if let Some(end) = street::labelled(sentence, at) {
+        let found = Finding::new(ADDRESS, token.start, sentence.token(end - 1)?.end, 750);
+        return Some((found.contextual(), end));
+    }
     if let Some(end) = street::behind_number(sentence, at).or_else(|| street::numbered_road(sentence, at))
         // `88 Hickory Hollow Rd`.
         && !(sentence.gap(end - 1) == b" "

@@ -63,6 +63,35 @@ const ENDS: [&str; 13] = [
     "St",
 ];
 
+/// The end of a street without its word, which is all behind its label: `Street: 48 Quillback`.
+pub(super) fn labelled(sentence: &Sentence<'_>, at: usize) -> Option<usize> {
+    const LABELS: [&str; 4] = ["street", "address", "addr", "residence"];
+    const MOST: usize = 2;
+    let label = sentence.before(at)?.text(sentence.text);
+    if sentence.gap(at - 1) != b": " || !LABELS.iter().any(|one| label.eq_ignore_ascii_case(one)) {
+        return None;
+    }
+    let may_be = |token: &Token| {
+        let is_named = token.class.is_unknown() || token.class.is_name() && !token.class.is_word();
+        // `Address: 12 concerns`.
+        let is_counted = token.shape == Shape::Lower && token.text(sentence.text).ends_with('s');
+        token.shape != Shape::Number
+            && token.len() > 3
+            && token.role.is_none()
+            && is_named
+            && !is_counted
+    };
+    let words = (at + 1..=at + MOST)
+        .take_while(|at| sentence.gap(at - 1) == b" " && sentence.token(*at).is_some_and(may_be))
+        .count();
+    let end = at + 1 + words;
+    let ends = matches!(
+        sentence.sign(end - 1),
+        0 | b'\n' | b'\r' | b',' | b';' | b'.'
+    );
+    (words > 0 && ends).then_some(end)
+}
+
 /// The rest of a street behind the number at `at`: `4410 S. Avenida Compadres`, `14 Pasadena Close`.
 pub(super) fn behind_number(sentence: &Sentence<'_>, at: usize) -> Option<usize> {
     if sentence.writing == Writing::Uncased {

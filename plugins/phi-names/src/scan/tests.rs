@@ -7,6 +7,7 @@ use super::*;
 use crate::{Names, Plugin};
 
 mod abroad;
+mod brief;
 mod charts;
 mod formats;
 mod haste;
