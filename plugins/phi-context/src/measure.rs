@@ -25,6 +25,12 @@ const YEARS: &[u64] = words!("year years yr yrs yo y old años");
 const WHEN: &[u64] = words!("when on after");
 const CHECKED: &[u64] = words!("checked rechecked recheck tested measured");
 
+const ON: &[u64] = words!("on");
+const AIR: &[u64] = words!("room ra air nc oxygen o2 bipap cpap hfnc nrb");
+const LITERS: &[u64] = words!("l lpm liters liter nc");
+const AND: &[u64] = words!("and or");
+const OLDER: &[u64] = words!("older over above up");
+
 /// Words between a measure and its number, further numbers among them.
 const MOST_BETWEEN: usize = 6;
 
@@ -37,7 +43,7 @@ pub fn is_one(before: &[Token], of: &[Token], behind: &[Token]) -> bool {
     if number.shape < shape::YEAR || behind.first().is_some_and(is_of_years) {
         return false;
     }
-    if is_checked(behind) {
+    if is_checked(behind) || is_on_oxygen(behind) || is_limit(behind) {
         return true;
     }
     let mut gap = number.gap;
@@ -54,6 +60,23 @@ pub fn is_one(before: &[Token], of: &[Token], behind: &[Token]) -> bool {
         gap = token.gap;
     }
     false
+}
+
+/// `was 95 on room air`, `91 on 3 L`.
+fn is_on_oxygen(behind: &[Token]) -> bool {
+    let ([on, air, ..], true) = (behind, behind.first().is_some_and(|on| on.gap.is_space())) else {
+        return false;
+    };
+    let is_flow = behind
+        .get(2)
+        .is_some_and(|unit| LITERS.contains(&unit.word));
+    ON.contains(&on.word) && (AIR.contains(&air.word) || air.shape >= shape::YEAR && is_flow)
+}
+
+/// `adults aged 90 and older`: a border of many people's ages.
+fn is_limit(behind: &[Token]) -> bool {
+    matches!(behind, [and, older, ..]
+        if and.gap.is_space() && AND.contains(&and.word) && OLDER.contains(&older.word))
 }
 
 /// `was 91 when I checked her sugar`.
@@ -98,12 +121,16 @@ mod tests {
             "sats 93, 95 and |91|",
             "pulse down to |92|",
             "she was |91| when I checked her sugar",
+            "She was |95| on room air",
+            "was |91| on 3 L",
+            "adults aged |90| and older",
         ] {
             assert!(is_measured(measured), "{measured}");
         }
         for age in [
             "She is |95| and lives alone",
             "She was |95| when I met her",
+            "She was |95| on Tuesday",
             "Her pulse was good. Was |95| in May",
             "her mother, who was |93|, has a pressure of 110",
             "pulse 88, age |93|",

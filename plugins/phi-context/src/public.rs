@@ -80,12 +80,21 @@ const BODIES: &[u64] = words!(
     administration service"
 );
 
+/// Suppliers and departments that everybody has.
+const EVERYBODYS: &[u64] = words!(
+    "cardinal health|interventional radiology|nuclear medicine|labor and delivery|emergency medicine",
+    b'|'
+);
+
 /// Whether a value is the name of a society of a country: `American Diabetes Association`.
 pub fn is_body(value: &str) -> bool {
     let mut words = value
         .split(|letter: char| !letter.is_alphanumeric())
         .filter(|word| !word.is_empty() && !word.eq_ignore_ascii_case("the"));
     let is_of = |list: &[u64], word: &str| list.contains(&Hash::new().over(word).value());
+    if is_of(EVERYBODYS, value) {
+        return true;
+    }
     words.next().is_some_and(|first| is_of(WIDE, first)) && words.any(|word| is_of(BODIES, word))
 }
 
@@ -114,6 +123,7 @@ mod tests {
         );
         assert!(
             is_body("American Diabetes Association")
+                && is_body("Interventional Radiology")
                 && is_body("the European Society of Cardiology on heart failure")
         );
         assert!(

@@ -14,6 +14,11 @@ const LEADS: &[u64] = words!(
 const UNITS: &[u64] =
     words!("mg mcg ml mcl meq mmol iu mmhg tablet tablets tab tabs capsule capsules caps");
 
+/// Behind `6-12`: how long, how large, how much.
+const SPANS: &[u64] = words!(
+    "days weeks months years hours minutes mm cm wks mos yrs hrs mins mg mcg ml units beats"
+);
+
 /// Behind a part of a whole.
 const COUNTED: &[u64] = words!(
     "cup cups teaspoon teaspoons tablespoon tablespoons tsp tbsp pill pills puff puffs dose doses drop drops unit units \
@@ -40,10 +45,18 @@ pub fn is_one(text: &str, before: &[Token], of: &[Token], behind: &[Token]) -> b
     if of.first().is_some_and(is_apgar) || before.last().is_some_and(is_apgar) {
         return true;
     }
+    let behind = next_to(behind);
+    let is_span = matches!(of, [_, to] if to.gap.is_hyphen() && to.shape > shape::YEAR);
+    if is_span
+        && behind
+            .first()
+            .is_some_and(|token| SPANS.contains(&token.word))
+    {
+        return true;
+    }
     let Some((numbers, count)) = slashed(text, of) else {
         return false;
     };
-    let behind = next_to(behind);
     let is = |list: &[u64]| {
         behind
             .first()
@@ -179,6 +192,7 @@ mod tests {
             "|7/8| doses taken",
             "|3/7| days per week",
             "|24/7| nurse line",
+            "follow-up |6-12| months",
         ] {
             assert!(is_share(share), "{share}");
         }
@@ -199,6 +213,7 @@ mod tests {
             "given |3/14| doses held",
             "|3/14/24| tablets",
             "on |24/7| she fell",
+            "seen |6-12| in clinic",
         ] {
             let is_dose = day.contains("tablets");
             assert_eq!(is_share(day), is_dose, "{day}");

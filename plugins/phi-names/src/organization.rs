@@ -130,12 +130,26 @@ fn is_of_other_things(sentence: &Sentence<'_>, at: usize) -> bool {
             OF_HEALTH.iter().any(|one| next.eq_ignore_ascii_case(one))
         });
     let is_chain = before.is_some_and(|before| CHAINS.contains(&before.text(sentence.text)));
-    word.eq_ignore_ascii_case("system") && !is_of_facility && !is_chain
+    let is_everybodys = before.is_some_and(|before| {
+        EVERYBODYS.iter().any(|(first, second)| {
+            before.text(sentence.text).eq_ignore_ascii_case(first)
+                && word.eq_ignore_ascii_case(second)
+        })
+    });
+    is_everybodys
+        || word.eq_ignore_ascii_case("system") && !is_of_facility && !is_chain
         || ["health", "imaging", "medicine"]
             .iter()
             .any(|one| word.eq_ignore_ascii_case(one))
             && goes_on
 }
+
+/// Suppliers and departments that every hospital has.
+const EVERYBODYS: [(&str, &str); 3] = [
+    ("cardinal", "health"),
+    ("interventional", "radiology"),
+    ("nuclear", "medicine"),
+];
 
 /// Chains whose places are named behind them.
 const CHAINS: [&str; 8] = [

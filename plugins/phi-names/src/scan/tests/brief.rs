@@ -57,6 +57,18 @@ fn fields_of_people() {
 }
 
 #[test]
+fn what_every_hospital_has_is_no_facility() {
+    finds::<Names>(&[(
+        "seen at Lakeside Radiology",
+        &["ORGANIZATION:Lakeside Radiology"],
+    )]);
+    leaves_alone::<Names>(&[
+        "Order from Cardinal Health today",
+        "sent to Interventional Radiology",
+    ]);
+}
+
+#[test]
 fn streets_that_are_all_behind_their_label() {
     finds::<Names>(&[
         ("Street: 48 Quillback", &["ADDRESS:48 Quillback"]),
