@@ -378,6 +378,10 @@ fn is_beside_address(text: &str, tokens: &[Token], at: usize, sort: usize) -> bo
 fn is_tag(text: &str, start: usize, end: usize) -> bool {
     /// Bytes of an element that is one value.
     const NEAR: usize = 400;
+    /// Elements that need no end.
+    const HTML: [&str; 14] = [
+        "p", "br", "li", "td", "th", "tr", "em", "b", "i", "h1", "h2", "h3", "hr", "ul",
+    ];
     let (head, value) = (text.get(..start), text.get(start..end));
     let (head, value) = (head.unwrap_or_default(), value.unwrap_or_default());
     if head.ends_with("</") {
@@ -388,6 +392,9 @@ fn is_tag(text: &str, start: usize, end: usize) -> bool {
     }
     let to = text.ceil_char_boundary(text.len().min(end + NEAR));
     let behind = text.get(end..to).unwrap_or_default();
+    if HTML.contains(&value) && behind.starts_with(['>', '/', ' ']) {
+        return true;
+    }
     let mut ends = behind.split("</").skip(1);
     ends.any(|rest| {
         rest.strip_prefix(value)
@@ -707,6 +714,7 @@ mod tests {
         assert_eq!(places(text, &[-90, 90, 90, 90, 90, 90]), "Elko|NV");
         assert_eq!(places("<b>Elko</b>", &[0, -90, 90]), "Elko");
         assert_eq!(places("<Elko> is", &[-90, 0]), "Elko");
+        assert_eq!(places("<li> is", &[-90, 0]), "");
         let dates = |text, percents: &[i8]| found(text, Sort::Date, percents).join("|");
         let text = "[DATE 2]. S: well";
         assert_eq!(dates(text, &[0, -90, 90, 0]), "2");

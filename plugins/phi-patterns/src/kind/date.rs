@@ -197,7 +197,11 @@ fn triple(numbers: &Numbers<'_>, at: usize) -> Option<u16> {
                     );
                     let is_told =
                         has(near, DATE_WORDS) || has(near, DOUBTFUL_DATE_WORDS) || has(near, LEADS);
-                    (is_timed || is_told).then_some(600)
+                    // `LP done 03.14.25`: nothing else is numbered with a zero before.
+                    let is_padded = byte(numbers.text, numbers.group(at).start) == b'0'
+                        && numbers.group(at + 1).len() == 2
+                        && !is_version(numbers, at);
+                    (is_timed || is_told || is_padded).then_some(600)
                 }
             }
         }

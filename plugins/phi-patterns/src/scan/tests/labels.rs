@@ -287,6 +287,9 @@ fn labels_that_are_cut_short() {
         ("implant # 2214471", &["DEVICE_ID:2214471"]),
         ("GRP RX7712", &["HEALTH_PLAN_ID:RX7712"]),
         ("interpreter ID 440771", &["OTHER_ID:440771"]),
+        ("pacemaker PJN1234567 checked", &["DEVICE_ID:PJN1234567"]),
+        ("FIPS code 53031", &["OTHER_ID:53031"]),
+        ("geohash 9q8yyk8ytpxr", &["OTHER_ID:9q8yyk8ytpxr"]),
         ("insta @jess_r94", &["OTHER_ID:jess_r94"]),
         (
             "call (919)555-0142 or -0143",
@@ -301,6 +304,9 @@ fn labels_that_are_cut_short() {
         "lic A12",
         "GRP A77",
         "implant 2 of 4",
+        "pacemaker rate 70",
+        "pacemaker DDD 60",
+        "FIPS 140-2 validated",
         "rabbit.ly/a",
         "a bit.ly link",
     ]);

@@ -79,6 +79,7 @@ fn days_as_programs_count_them() {
 fn two_days_without_separators() {
     finds::<Patterns>(&[
         ("DOS 030125-030425", &["DATE:030125-030425"]),
+        ("LP done 03.14.25", &["DATE:03.14.25"]),
         (
             "stmt from 03012025 thru 03042025",
             &["DATE:03012025 thru 03042025"],
@@ -88,6 +89,8 @@ fn two_days_without_separators() {
         "parts 030125-030425",
         "from 991325-991425",
         "DOS 030125-030425-1",
+        "version 03.14.25",
+        "see 3.14.25",
     ]);
 }
 
