@@ -38,8 +38,13 @@ pub fn find_numeric(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
     {
         return None;
     }
-    if let Some(found) = packed::find(numbers, at).or_else(|| quarter::find(numbers, at)) {
-        return Some(found);
+    let found = match numbers.group(at).len() {
+        6 | 8 => packed::find(numbers, at),
+        1 | 4 => quarter::find(numbers, at),
+        _ => None,
+    };
+    if found.is_some() {
+        return found;
     }
     if !matches!(gap, Gap::Dash | Gap::Dot | Gap::Slash) {
         return packed(numbers, at)
