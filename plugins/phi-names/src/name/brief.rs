@@ -70,7 +70,12 @@ pub(super) fn find(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize
         return None;
     }
     if !matches!(token.shape, Shape::Capital | Shape::Initial) {
-        return None;
+        return initials(sentence, at, token);
+    }
+    if token.shape == Shape::Initial
+        && let Some(found) = initials(sentence, at, token)
+    {
+        return Some(found);
     }
     signed(sentence, at, token)
         .or_else(|| all_of_a_text(sentence, at))
@@ -166,6 +171,62 @@ fn newborn(sentence: &Sentence<'_>, at: usize, token: &Token) -> Option<(Finding
         && is_rare(token)
         && (at + 1..at + 1 + REACH).any(|at| sentence.token(at).is_some_and(is_told));
     fits.then(|| found(sentence, at, at + 1))?
+}
+
+/// `JD is a 45 yo`, `R.S., 62-year-old`, `Pt M.T. c/o`: initials of whoever is told of, by the age behind or the patient
+/// before.
+fn initials(sentence: &Sentence<'_>, at: usize, token: &Token) -> Option<(Finding, usize)> {
+    const OTHERS: [&str; 9] = ["MD", "DO", "RN", "NP", "PA", "US", "UK", "AM", "PM"];
+    const PATIENTS: [&str; 2] = ["pt", "patient"];
+    let end = match token.shape {
+        Shape::Upper if token.len() == 2 => at + 1,
+        Shape::Initial if sentence.sign(at) == b'.' && sentence.gap(at) == b"." => at + 2,
+        _ => return None,
+    };
+    let last = sentence.token(end - 1)?;
+    let is_dotted = end > at + 1;
+    if token.role.is_some()
+        || token.is_glued
+        || is_dotted && (last.shape != Shape::Initial || sentence.sign(end - 1) != b'.')
+        || !is_dotted && (token.class.is_word() || !sentence.is_first(at))
+    {
+        return None;
+    }
+    let written = sentence.text.get(token.start..last.end)?;
+    let is_other = |other: &&str| {
+        let letters = written.bytes().filter(|letter| *letter != b'.');
+        letters.eq(other.bytes())
+    };
+    if OTHERS.iter().any(|other| is_other(&other)) {
+        return None;
+    }
+    let is_patients = || {
+        is_dotted
+            && sentence.before(at).is_some_and(|before| {
+                let word = before.text(sentence.text);
+                PATIENTS.iter().any(|one| word.eq_ignore_ascii_case(one))
+            })
+            && sentence.gap(at - 1) == b" "
+    };
+    let behind = sentence.text.get(last.end..)?;
+    (is_patients() || is_age(behind.strip_prefix('.').unwrap_or(behind)))
+        .then(|| found(sentence, at, end))?
+}
+
+/// Whether a text begins with somebody's age: `, 62-year-old`, ` is a 45 yo`, ` (58M)`.
+fn is_age(behind: &str) -> bool {
+    const LEADS: [&str; 4] = [" is a ", " is an ", ", ", " ("];
+    const YEARS: [&str; 8] = [
+        "yo", "y/o", "y.o.", "year-old", "year old", "yr old", "M)", "F)",
+    ];
+    let rest = LEADS.iter().find_map(|lead| behind.strip_prefix(lead));
+    let Some(rest) = rest else {
+        return false;
+    };
+    let years = rest.trim_start_matches(|digit: char| digit.is_ascii_digit());
+    let digits = rest.len() - years.len();
+    let years = years.strip_prefix([' ', '-']).unwrap_or(years);
+    (1..=3).contains(&digits) && YEARS.iter().any(|word| years.starts_with(word))
 }
 
 /// `the Hollises arrived`: the plural of a surname behind its article, and what families do.

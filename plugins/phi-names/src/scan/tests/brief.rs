@@ -16,6 +16,10 @@ fn names_with_the_sign_that_gives_them_away() {
         ("BB Vesterby bili 12", &["NAME:Vesterby"]),
         ("BG Nguyen DOL 3", &["NAME:Nguyen"]),
         ("the Hollises arrived", &["NAME:Hollises"]),
+        ("JD is a 45 yo man with CP", &["NAME:JD"]),
+        ("R.S., 62-year-old woman", &["NAME:R.S"]),
+        ("L.M. (58M) seen", &["NAME:L.M"]),
+        ("Pt M.T. c/o CP", &["NAME:M.T"]),
     ]);
     leaves_alone::<Names>(&[
         "/usr/s/ Perpetua Hollis",
@@ -26,6 +30,12 @@ fn names_with_the_sign_that_gives_them_away() {
         "BB Metoprolol held",
         "NB Vesterby",
         "the Glasses arrived",
+        "ED is a 45 bed unit",
+        "U.S. is a country",
+        "CT is a 5 minute test",
+        "pt M.D. was called",
+        "A.M., 45 yo clock",
+        "HTN is a 45 yo",
         "the Hollises Road",
     ]);
 }
@@ -41,6 +51,11 @@ fn fields_of_people() {
             &["NAME:tlahuextl fifita"],
         ),
         (r#"{"assigned_to":"S. Fifita"}"#, &["NAME:S. Fifita"]),
+        (
+            r#"{"student":"tlahuextl fifita"}"#,
+            &["NAME:tlahuextl fifita"],
+        ),
+        (r#"{"signed_by":"S. Fifita"}"#, &["NAME:S. Fifita"]),
         (r#"{"attendees":["S. Fifita"]}"#, &["NAME:S. Fifita"]),
     ]);
     leaves_alone::<Names>(&[
@@ -53,6 +68,8 @@ fn fields_of_people() {
         r#"{"child":"span"}"#,
         r#"{"member":"premium"}"#,
         r#"{"contact":"Help Desk"}"#,
+        r#"{"student":"new intake"}"#,
+        r#"{"signed_by":"Acme Release Bot"}"#,
     ]);
 }
 
