@@ -41,6 +41,7 @@ pub fn find_numeric(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
     let found = match numbers.group(at).len() {
         6 | 8 => packed::find(numbers, at),
         1 | 4 => quarter::find(numbers, at),
+        9..=13 => packed::counted(numbers, at),
         _ => None,
     };
     if found.is_some() {

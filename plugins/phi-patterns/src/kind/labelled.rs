@@ -113,6 +113,11 @@ pub fn find(text: &[u8], at: usize, label_end: usize, trigger: Trigger) -> Optio
     {
         return None;
     }
+    let end = if is_handle {
+        with_number(text, end)
+    } else {
+        end
+    };
     let score = if is_word_of_every_day {
         WORD_SCORE
     } else {
@@ -196,6 +201,16 @@ fn is_lettered(code: &[u8]) -> bool {
     let capitals = code.iter().take_while(|byte| byte.is_ascii_uppercase());
     let digits = code.iter().filter(|byte| byte.is_ascii_digit());
     capitals.count() >= 2 && digits.count() >= DIGITS && !code.contains(&b' ')
+}
+
+/// `jrod#1234`: where the number behind the name of an account ends.
+fn with_number(text: &[u8], end: usize) -> usize {
+    const DIGITS: usize = 4;
+    let is_one = byte(text, end) == b'#' && digits_len(text, end + 1) == DIGITS;
+    match is_one && !is_word(byte(text, end + 1 + DIGITS)) {
+        true => end + 1 + DIGITS,
+        false => end,
+    }
 }
 
 /// `HAR 88123`, `GRP RX7712`, `lic. A12345`, `Chart 88120`: behind an abbreviation, or the name of a file with a capital,

@@ -612,17 +612,20 @@ fn extension_end(text: &[u8], end: usize) -> usize {
 /// `(919) 555-0142 or -0143`: where the last four digits of a second number end.
 fn second_end(text: &[u8], end: usize) -> usize {
     let rest = text.get(end..).unwrap_or_default();
-    let sign = [" or -", " and -", " / -", "/-", ", -"]
+    let sign = [" or -", " and -", " / -", "/-", ", -", " or "]
         .iter()
         .find(|sign| rest.starts_with(sign.as_bytes()));
     let Some(sign) = sign else {
         return end;
     };
     let from = end + sign.len();
-    let is_number = text
-        .get(from..from + 4)
-        .is_some_and(|digits| digits.iter().all(u8::is_ascii_digit));
-    match is_number && !is_word(byte(text, from + 4)) {
+    let is_year = |digits: &[u8]| matches!(digits, [b'1', b'9', ..] | [b'2', b'0', ..]);
+    let is_number = text.get(from..from + 4).is_some_and(|digits| {
+        digits.iter().all(u8::is_ascii_digit) && !(*sign == " or " && is_year(digits))
+    });
+    let ends = !is_word(byte(text, from + 4))
+        && !(matches!(byte(text, from + 4), b'-' | b'/') && is_word(byte(text, from + 5)));
+    match is_number && ends {
         true => from + 4,
         false => end,
     }

@@ -40,6 +40,29 @@ pub(super) fn find(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
         .then_some(Finding::new(DATE, group.start, end, 750).contextual())
 }
 
+/// `date_of_birth: -277516800`: a day in seconds or milliseconds from 1970 on.
+pub(super) fn counted(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
+    const LABELS: &[&str] = &[
+        "dob",
+        "date of birth",
+        "date_of_birth",
+        "birth date",
+        "birth_date",
+        "birthdate",
+        "dob_epoch",
+        "dob_ts",
+        "dob_ms",
+    ];
+    let (text, group) = (numbers.text, numbers.group(at));
+    let near = before(text, group.start);
+    let near = near.strip_suffix(b"-").unwrap_or(near).trim_ascii_end();
+    let label = near.strip_suffix(b":").or(near.strip_suffix(b"="))?;
+    let is_whole = !is_word(byte(text, group.end)) && numbers.gap(at) != Gap::Dash;
+    let start = group.start - usize::from(byte_before(text, group.start) == b'-');
+    (is_whole && ends_with(label, LABELS))
+        .then_some(Finding::new(DATE, start, group.end, 800).contextual())
+}
+
 /// `030125`, `03012025`: a month, a day and a year.
 fn is_packed(digits: &[u8]) -> bool {
     if !digits.iter().all(u8::is_ascii_digit) {

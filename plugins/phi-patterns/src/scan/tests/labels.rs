@@ -295,6 +295,12 @@ fn labels_that_are_cut_short() {
             "call (919)555-0142 or -0143",
             &["PHONE:(919)555-0142 or -0143"],
         ),
+        (
+            "Call (919)555-0142 or 0143.",
+            &["PHONE:(919)555-0142 or 0143"],
+        ),
+        ("919-555-0142 or 2024", &["PHONE:919-555-0142"]),
+        ("discord: jrod#1234", &["OTHER_ID:jrod#1234"]),
         ("form at forms.gle/Ab3xYz.", &["URL:forms.gle/Ab3xYz"]),
         ("bit.ly/3xYzQ1w", &["URL:bit.ly/3xYzQ1w"]),
     ]);

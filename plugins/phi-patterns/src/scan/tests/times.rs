@@ -65,6 +65,7 @@ fn days_as_programs_count_them() {
         (r#"{"admitted_at":1741941012}"#, &["DATE:1741941012"]),
         (r#"{"visitDate":"1741941012000"}"#, &["DATE:1741941012000"]),
         (r#"{"dob":"1961-073"}"#, &["DATE:1961-073"]),
+        ("date_of_birth: -277516800", &["DATE:-277516800"]),
     ]);
     leaves_alone::<Patterns>(&[
         r#"{"created_at":1741941012}"#,
@@ -72,6 +73,7 @@ fn days_as_programs_count_them() {
         r#"{"admitted_at":17419410}"#,
         r#"{"visit_count":1741941012}"#,
         r#"{"dob":"1961-9"}"#,
+        "size: -277516800",
     ]);
 }
 
