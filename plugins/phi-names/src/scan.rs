@@ -45,6 +45,7 @@ pub fn scan(text: &str, segments: &[Segment], findings: &mut Vec<Finding>) {
         reads.push(read);
     }
     keyed(text, segments, findings);
+    findings.retain(|finding| !is_told_missing(text, finding));
     sort(findings);
     let known = known(text, findings);
     if !known.is_empty() {
@@ -62,6 +63,13 @@ pub fn scan(text: &str, segments: &[Segment], findings: &mut Vec<Finding>) {
     });
     drop_samples(text, segments, findings);
     settle_locations(text, findings);
+}
+
+/// `city: Field required`: what a library that checks forms says of a field which nobody has filled in. Agents send it
+/// back to the model.
+fn is_told_missing(text: &str, finding: &Finding) -> bool {
+    let said = text.get(finding.start..);
+    said.is_some_and(|said| said.starts_with("Field required"))
 }
 
 /// Drops names from `from` on that are words of another language. What a field or a key says is a name stays.

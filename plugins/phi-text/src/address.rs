@@ -36,6 +36,15 @@ const PUBLIC_HOSTS: &[&str] = &[
     "xmlsoap.org",
     "opengis.net",
     "python.org",
+    "pydantic.dev",
+    "docs.langchain.com",
+    "python.langchain.com",
+    "js.langchain.com",
+    "sqlalche.me",
+    "sqlalchemy.org",
+    "platform.openai.com",
+    "docs.anthropic.com",
+    "platform.claude.com",
     "rust-lang.org",
     "localhost",
     "0.0.0.0",
@@ -121,4 +130,22 @@ fn is_interface(host: &[u8], path: &[u8]) -> bool {
     HOSTS.iter().any(|known| host.eq_ignore_ascii_case(known))
         && !asks
         && runs.all(|run| run.len() < 3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_that_errors_point_to_are_public() {
+        for address in [
+            "errors.pydantic.dev/2.11/v/missing",
+            "docs.langchain.com/oss/errors",
+            "docs.python.org/3/library/json.html",
+        ] {
+            assert!(is_public(address.as_bytes()), "{address}");
+        }
+        assert!(!is_public(b"smith.langchain.com/o/1"));
+        assert!(!is_public(b"mypydantic.dev/2"));
+    }
 }

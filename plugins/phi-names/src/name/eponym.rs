@@ -54,7 +54,7 @@ pub(super) fn is_of_a_thing(sentence: &Sentence<'_>, at: usize) -> bool {
 }
 
 /// Two words that are one sign, instrument or company.
-const TWO: [(&str, &str); 51] = [
+const TWO: [(&str, &str); 52] = [
     ("Miller", "Fisher"),
     ("Marcus", "Gunn"),
     ("Argyll", "Robertson"),
@@ -106,6 +106,7 @@ const TWO: [(&str, &str); 51] = [
     ("Aunt", "Jemima"),
     ("Johnnie", "Walker"),
     ("Jim", "Beam"),
+    ("Monte", "Carlo"),
 ];
 
 /// The words of [`TWO`]: most words fail here.
@@ -129,6 +130,7 @@ static HALVES: Labels<(), 512> = Labels::new(&[
     ("bristol", ()),
     ("calvin", ()),
     ("carey", ()),
+    ("carlo", ()),
     ("charles", ()),
     ("collins", ()),
     ("coombs", ()),
@@ -179,6 +181,7 @@ static HALVES: Labels<(), 512> = Labels::new(&[
     ("martin", ()),
     ("merrill", ()),
     ("miller", ()),
+    ("monte", ()),
     ("moore", ()),
     ("morgan", ()),
     ("myers", ()),

@@ -56,6 +56,7 @@ fn eponyms_of_scales_and_tools() {
         "and Kaplan-Meier curves. The Hosmer-Lemeshow p was 0.3",
         "Von Willebrand panel normal",
         "Down, Patau, Turner, Klinefelter and Noonan",
+        "Runs a Monte Carlo simulation",
     ]);
     finds::<Names>(&[
         ("Dr. Simpson called", &["NAME:Simpson"]),
@@ -64,7 +65,18 @@ fn eponyms_of_scales_and_tools() {
         ("Pt Simpson 45 yo with CHF", &["NAME:Simpson"]),
         ("Blake removed his IV", &["NAME:Blake"]),
         ("Leopold Martinez is here", &["NAME:Leopold Martinez"]),
+        ("Carlo Monteverde is here", &["NAME:Carlo Monteverde"]),
     ]);
+}
+
+#[test]
+fn what_is_said_of_an_empty_field_is_nobody() {
+    leaves_alone::<Names>(&[
+        "city: Field required",
+        "patient_name: Field required [type=missing]",
+        "{\"address\": \"Field required\"}",
+    ]);
+    finds::<Names>(&[("patient_name: Field, Anna", &["NAME:Field, Anna"])]);
 }
 
 #[test]
