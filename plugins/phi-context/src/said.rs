@@ -167,6 +167,8 @@ mod tests {
             origin: SegmentOrigin::ToolArguments,
         };
         let (key, value) = (segment(0, 5), segment(6, text.len() as u32));
-        each(text, Some(&key), &value, |range| panic!("{}", &text[range]));
+        let mut said = Vec::new();
+        each(text, Some(&key), &value, |range| said.push(range));
+        assert!(said.is_empty());
     }
 }

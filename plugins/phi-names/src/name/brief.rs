@@ -197,7 +197,7 @@ fn initials(sentence: &Sentence<'_>, at: usize, token: &Token) -> Option<(Findin
         let letters = written.bytes().filter(|letter| *letter != b'.');
         letters.eq(other.bytes())
     };
-    if OTHERS.iter().any(|other| is_other(&other)) {
+    if OTHERS.iter().any(is_other) {
         return None;
     }
     let is_patients = || {

@@ -623,9 +623,9 @@ fn second_end(text: &[u8], end: usize) -> usize {
     let is_number = text.get(from..from + 4).is_some_and(|digits| {
         digits.iter().all(u8::is_ascii_digit) && !(*sign == " or " && is_year(digits))
     });
-    let ends = !is_word(byte(text, from + 4))
-        && !(matches!(byte(text, from + 4), b'-' | b'/') && is_word(byte(text, from + 5)));
-    match is_number && ends {
+    let tail = byte(text, from + 4);
+    let goes_on = is_word(tail) || matches!(tail, b'-' | b'/') && is_word(byte(text, from + 5));
+    match is_number && !goes_on {
         true => from + 4,
         false => end,
     }
