@@ -542,7 +542,7 @@ async fn what_was_granted_is_enforced(world: &World) {
     let native = async |model: &str, max_tokens: u32| {
         let body = json!({"message": "Hello.", "model": model, "max_tokens": max_tokens});
         let answer = world.gateway.chat(token, body).await;
-        let broken = answer.json()["error"]["details"].take();
+        let mut broken = answer.json()["error"]["details"].take();
         (answer.status, broken["constraint"].take())
     };
     let messages = async |model: &str| {
