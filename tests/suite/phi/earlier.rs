@@ -143,8 +143,8 @@ async fn calls_whose_reasoning_is_lost_go_on(world: &World) {
     let organization = world.organization();
     let key = &organization.key;
     let (first, second) = (mark(), mark());
-    let asked = json!({"role": "user", "content": format!("{first} show me 88123")});
-    let says = "They ask for 88123.";
+    let asked = json!({"role": "user", "content": format!("what is under 88123? {first}")});
+    let says = "They want 88123.";
     let content = thought(world, key, &asked, &first, says).await;
     assert_eq!(content[0]["thinking"], says);
     let found = format!("MRN 88123, patient stable. {second}");

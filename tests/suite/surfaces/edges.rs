@@ -699,9 +699,10 @@ async fn signed_reasoning_goes_back_as_the_provider_wrote_it(world: &World) {
                 let system = json!({"role": "system", "content": "Brief."});
                 body["messages"].as_array_mut().unwrap().insert(0, system);
                 let answer = ask(world, &foreign.key, surface, &body).await;
-                assert_eq!(answer.status, 422, "{}", answer.text());
-                let param = &answer.json()["error"]["param"];
-                assert_eq!(*param, "messages[2].content[0].signature");
+                assert_eq!(answer.status, 400, "{}", answer.text());
+                let error = answer.json()["error"].take();
+                assert_eq!(error["code"], "UNSUPPORTED_PARAMETER", "{error}");
+                assert_eq!(error["param"], "messages[2].content[0].signature");
             }
         }
     }

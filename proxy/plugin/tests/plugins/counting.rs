@@ -38,9 +38,15 @@ fn kind<T>(answer: Result<T, DriverFailure>) -> DriverFaultKind {
 async fn a_prompt_is_sent_to_be_counted_without_a_word_about_its_answer() {
     let driver = driver_of("provider-alpha", &ALPHA).await;
     assert!(driver.counts_tokens());
+    // A budget for thinking goes on only from calls that began with some.
+    let thought = Part::Reasoning {
+        text: "hm".to_owned(),
+        signature: Some("s".to_owned()),
+        driver: None,
+    };
     let mut request = chat(vec![
         user("look"),
-        turn(Role::Assistant, vec![call("toolu_1", "look")]),
+        turn(Role::Assistant, vec![thought, call("toolu_1", "look")]),
         turn(Role::User, vec![result("toolu_1", "seen")]),
     ]);
     request.system = vec![Part::text("Be brief.")];
