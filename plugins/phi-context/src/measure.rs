@@ -24,6 +24,8 @@ const YEARS: &[u64] = words!("year years yr yrs yo y old años");
 
 const WHEN: &[u64] = words!("when on after");
 const CHECKED: &[u64] = words!("checked rechecked recheck tested measured");
+/// Behind `checked`, where somebody comes or goes.
+const COMES: &[u64] = words!("in into out himself herself");
 
 const ON: &[u64] = words!("on");
 const AIR: &[u64] = words!("room ra air nc oxygen o2 bipap cpap hfnc nrb");
@@ -84,12 +86,15 @@ fn is_checked(behind: &[Token]) -> bool {
     let [when, rest @ ..] = behind else {
         return false;
     };
-    when.gap.is_space()
-        && WHEN.contains(&when.word)
-        && rest
-            .iter()
-            .take(2)
-            .any(|token| CHECKED.contains(&token.word))
+    let checked = rest
+        .iter()
+        .take(2)
+        .position(|token| CHECKED.contains(&token.word));
+    let comes = |at: usize| {
+        rest.get(at + 1)
+            .is_some_and(|next| COMES.contains(&next.word))
+    };
+    when.gap.is_space() && WHEN.contains(&when.word) && checked.is_some_and(|at| !comes(at))
 }
 
 #[cfg(test)]
@@ -130,6 +135,8 @@ mod tests {
         for age in [
             "She is |95| and lives alone",
             "She was |95| when I met her",
+            "He was |93| when he checked himself out",
+            "She was |93| when she checked in",
             "She was |95| on Tuesday",
             "Her pulse was good. Was |95| in May",
             "her mother, who was |93|, has a pressure of 110",

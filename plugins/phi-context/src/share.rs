@@ -7,7 +7,8 @@ use crate::token::{Token, shape};
 const LEADS: &[u64] = words!(
     "on since until till by before after dated date dob dos seen admitted readmitted admit discharged discharge born died \
      arrived started restarted stopped resumed placed removed given due appt appointment visit surgery called fell \
-     monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat sun"
+     monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat sun \
+     began begun onset again signed noticed resolved returned biopsy accident collision vaccine vaccinated shot delivered"
 );
 
 /// Behind a number, whatever stands before: nobody is given a day.
@@ -30,6 +31,9 @@ const COUNTED: &[u64] = words!(
 const OF_TEN: &[u64] =
     words!("pain painful discomfort severity ache headache nausea score rated rates rating scale");
 const OF_FIVE: &[u64] = words!("strength motor power muscle weakness");
+/// Of what is told as so many of five, what is another word before one of these: `power of attorney`, `motor vehicle`.
+const OF_FORCE: &[u64] = words!("power motor");
+const OF_OTHERS: &[u64] = words!("of vehicle wheelchair");
 const APGARS: &[u64] = words!("apgar apgars");
 const PART: &[u64] = words!("of");
 /// Behind `of`, where a day is told: `6/9 of last year`.
@@ -60,7 +64,7 @@ pub fn is_one(text: &str, before: &[Token], of: &[Token], behind: &[Token]) -> b
     let is = |list: &[u64]| {
         behind
             .first()
-            .is_some_and(|token| list.contains(&token.word))
+            .is_some_and(|token| list.contains(&token.word) && !is_of_other(token, behind.get(1)))
     };
     if is(UNITS) && !is_measured_then(behind) {
         return true;
@@ -145,16 +149,23 @@ fn is_change(text: &str, before: &[Token], whole: u32, behind: &[Token]) -> bool
 /// Whether one of the words stands before the value in its sentence.
 fn has(before: &[Token], of: &[Token], list: &[u64]) -> bool {
     let mut gap = of.first().map(|token| token.gap).unwrap_or_default();
+    let mut next = None;
     for token in before.iter().rev().take(REACH) {
         if gap.ends_a_sentence() {
             return false;
         }
-        if list.contains(&token.word) {
+        if list.contains(&token.word) && !is_of_other(token, next) {
             return true;
         }
         gap = token.gap;
+        next = Some(token);
     }
     false
+}
+
+/// `power of attorney`, `motor vehicle`: no strength of somebody.
+fn is_of_other(token: &Token, next: Option<&Token>) -> bool {
+    OF_FORCE.contains(&token.word) && next.is_some_and(|next| OF_OTHERS.contains(&next.word))
 }
 
 #[cfg(test)]
@@ -186,6 +197,7 @@ mod tests {
             "Pain was |8/10| on arrival.",
             "|8/10| pain on",
             "Strength is |4/5| in the left arm",
+            "motor power |4/5| in both legs",
             "Apgars |8/9| at birth",
             "|Apgars 8/9| at birth",
             "|2/14| nodes positive",
@@ -214,6 +226,11 @@ mod tests {
             "|3/14/24| tablets",
             "on |24/7| she fell",
             "seen |6-12| in clinic",
+            "power of attorney form |4/5|",
+            "|4/5| motor vehicle crash",
+            "power wheelchair came |4/5|",
+            "pain began |8/10|",
+            "weakness onset |4/5|",
         ] {
             let is_dose = day.contains("tablets");
             assert_eq!(is_share(day), is_dose, "{day}");

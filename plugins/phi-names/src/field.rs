@@ -173,7 +173,7 @@ pub fn find_value(text: &str, label: &[u8], start: usize, end: usize, findings: 
             if is_person(said)
                 || is_with_initial(said)
                 || is_behind_initial(said)
-                || field == Field::Patient && is_small(said)
+                || field == Field::Patient && is_small(said) && is_kin(label, said)
                 || is_unheard_of(said)
                 || is_one_unheard_of(said)
                 || is_one_of_names(said)
@@ -487,6 +487,22 @@ fn is_small(value: &str) -> bool {
             && (class.is_name() && !class.is_word() || count > 1 && class.is_unknown())
     };
     (1..=3).contains(&count) && words().all(fits)
+}
+
+/// Whether what is said in a field about a relative may be a name: `{"mother":"htn, copd"}` says what she has. Of others
+/// it may.
+fn is_kin(label: &[u8], value: &str) -> bool {
+    const KIN: [&[u8]; 4] = [b"mother", b"father", b"spouse", b"kin"];
+    let is_of_kin = KIN.iter().any(|word| {
+        let tail = label.len().checked_sub(word.len());
+        tail.and_then(|at| label.get(at..))
+            .is_some_and(|tail| tail.eq_ignore_ascii_case(word))
+    });
+    let is_name = |word: &str| {
+        let class = look_up(Hash::new().over(word));
+        class.is_name() && !class.is_common()
+    };
+    !is_of_kin || !value.contains(',') && value.split(' ').any(is_name)
 }
 
 /// `Zimmer`: a surname alone, where the label is used for companies too.

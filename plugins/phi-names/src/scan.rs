@@ -66,10 +66,14 @@ pub fn scan(text: &str, segments: &[Segment], findings: &mut Vec<Finding>) {
 }
 
 /// `city: Field required`: what a library that checks forms says of a field which nobody has filled in. Agents send it
-/// back to the model.
+/// back to the model. Behind somebody whose name is Field the sentence goes on.
 fn is_told_missing(text: &str, finding: &Finding) -> bool {
     let said = text.get(finding.start..);
-    said.is_some_and(|said| said.starts_with("Field required"))
+    let behind = said.and_then(|said| said.strip_prefix("Field required"));
+    behind.is_some_and(|behind| match behind.as_bytes() {
+        [] | [b' ', b'[', ..] => true,
+        [first, ..] => matches!(first, b'\n' | b'\r') || first.is_ascii_punctuation(),
+    })
 }
 
 /// Drops names from `from` on that are words of another language. What a field or a key says is a name stays.

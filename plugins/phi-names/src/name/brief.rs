@@ -176,7 +176,10 @@ fn newborn(sentence: &Sentence<'_>, at: usize, token: &Token) -> Option<(Finding
 /// `JD is a 45 yo`, `R.S., 62-year-old`, `Pt M.T. c/o`: initials of whoever is told of, by the age behind or the patient
 /// before.
 fn initials(sentence: &Sentence<'_>, at: usize, token: &Token) -> Option<(Finding, usize)> {
-    const OTHERS: [&str; 9] = ["MD", "DO", "RN", "NP", "PA", "US", "UK", "AM", "PM"];
+    const OTHERS: [&str; 19] = [
+        "MD", "DO", "RN", "NP", "PA", "US", "UK", "AM", "PM", "CP", "HX", "DX", "AF", "OT", "RX",
+        "TX", "FX", "SX", "PE",
+    ];
     const PATIENTS: [&str; 2] = ["pt", "patient"];
     let end = match token.shape {
         Shape::Upper if token.len() == 2 => at + 1,

@@ -331,7 +331,9 @@ pub(super) fn with_initial(sentence: &Sentence<'_>, at: usize) -> Option<(Findin
         return Some(found);
     }
     let mut last = at + 1;
-    while sentence.token(last)?.shape == Shape::Initial
+    // Bounded, as every initial of a long row of them begins one.
+    while last < at + MAX_WORDS
+        && sentence.token(last)?.shape == Shape::Initial
         && matches!(sentence.gap(last - 1), b"." | b". ")
     {
         last += 1;

@@ -31,6 +31,7 @@ pub(super) fn is_one(
         || is_called
         || matches!(head, b'-' | b'/')
         || is_value(text, label)
+        || is_plain_in_chat(said, between, name, behind)
         || is_apart(between)
         || is_next_sentence(between)
         || is_speech(said, between, name, behind)
@@ -75,6 +76,18 @@ pub(super) fn is_one(
             && TRIGGERS
                 .get(said)
                 .is_some_and(|trigger| matches!(trigger, Trigger::Label(..)))
+}
+
+/// `Discord: marital`: what messengers are called are words of every day too, so only a name with a sign or a digit is
+/// one there.
+fn is_plain_in_chat(said: &[u8], between: &[u8], name: &[u8], behind: &[u8]) -> bool {
+    let is_of_chat = ["discord", "telegram"]
+        .iter()
+        .any(|word| said.eq_ignore_ascii_case(word.as_bytes()));
+    let has_sign = name
+        .iter()
+        .any(|byte| byte.is_ascii_digit() || b"._".contains(byte));
+    is_of_chat && !has_sign && !between.contains(&b'@') && byte(behind, 0) != b'#'
 }
 
 /// `for the user. Then …`, `of the user.\n- `timeout``: the sentence of the label has ended.

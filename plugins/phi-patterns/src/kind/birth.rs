@@ -3,7 +3,7 @@
 
 use super::{AGE_OVER_89, Finding};
 use crate::number::{Gap, Numbers};
-use crate::text::{after, before, begins_with, byte, byte_before, ends_with, is_word};
+use crate::text::{after, before, begins_with, byte, byte_before, ends_with, is_word, starts};
 
 /// A detector has no clock, so the last year is fixed: who was born in 1940 is 90 in 2030. Until then a few years too many
 /// are hidden, and behind it none is left that tells such an age for a while: raise it before 2031. Nobody who lives was
@@ -48,6 +48,20 @@ const NO_YEAR: &[&str] = &[
     "vaginally",
     "today",
     "yesterday",
+    "ml",
+    "weighing",
+    ". apgar",
+    ". apgars",
+];
+
+/// Behind these a bare `born` tells the hour of a birth: `infant born 1930`.
+const OF_NEWBORNS: &[&str] = &[
+    "infant born",
+    "baby born",
+    "newborn born",
+    "neonate born",
+    "girl born",
+    "boy born",
 ];
 
 /// From a group of four digits: `DOB: 1929`, `(b. 1928)`.
@@ -70,8 +84,19 @@ pub fn find(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
     }
     let near = before(text, start);
     let near = near.strip_suffix(b"=").unwrap_or(near);
-    (ends_with(near, BEFORE) && !begins_with(after(text, end), NO_YEAR))
+    let behind = after(text, end);
+    let is_hour =
+        ends_with(near, OF_NEWBORNS) || begins_with(behind, NO_YEAR) || is_to_mother(behind);
+    (ends_with(near, BEFORE) && !is_hour)
         .then_some(Finding::new(AGE_OVER_89, start, end, 800).contextual())
+}
+
+/// `born 1930 to a G2P1 mother`, but `born 1930 to a German family`.
+fn is_to_mother(behind: &[u8]) -> bool {
+    /// Before the number of her pregnancies.
+    const LEAD: &[u8] = b"to a g";
+    let behind = behind.trim_ascii_start();
+    starts(behind, LEAD) && byte(behind, LEAD.len()).is_ascii_digit()
 }
 
 /// The year in a field of its own.

@@ -106,7 +106,7 @@ pub fn find(text: &[u8], at: usize, label_end: usize, trigger: Trigger) -> Optio
     if !gap.has_sign && code.len() == 4 && matches!(code, [b'1', b'9', ..] | [b'2', b'0', ..]) {
         return None;
     }
-    if is_range_of_values(label, code) {
+    if is_range_of_values(label, code) || is_pacing(label, code) {
         return None;
     }
     if form == Form::Handle && !account::is_one(text, (at, label_end), (gap.end, end), gap.is_said)
@@ -124,6 +124,14 @@ pub fn find(text: &[u8], at: usize, label_end: usize, trigger: Trigger) -> Optio
         LABEL_SCORE
     };
     Some(finding(kind, gap.end, end, score, code))
+}
+
+/// `pacemaker DDDR60-130`: how it paces and how often.
+fn is_pacing(label: &[u8], code: &[u8]) -> bool {
+    const MODES: [&[u8]; 5] = [b"DDD", b"DDDR", b"VVI", b"VVIR", b"AAI"];
+    let letters = code.iter().take_while(|byte| byte.is_ascii_alphabetic());
+    let mode = code.get(..letters.count()).unwrap_or_default();
+    label.eq_ignore_ascii_case(b"pacemaker") && MODES.contains(&mode)
 }
 
 /// `` `fmt::Subscriber` ([#2962])``, `` `FutureExt` ([#7475])``: the end of what a program calls something, and the number

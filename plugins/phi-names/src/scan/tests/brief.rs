@@ -36,6 +36,8 @@ fn names_with_the_sign_that_gives_them_away() {
         "pt M.D. was called",
         "A.M., 45 yo clock",
         "HTN is a 45 yo",
+        "CP, 62-year-old woman",
+        "AF is a 45 yo problem",
         "the Hollises Road",
     ]);
 }
@@ -57,8 +59,11 @@ fn fields_of_people() {
         ),
         (r#"{"signed_by":"S. Fifita"}"#, &["NAME:S. Fifita"]),
         (r#"{"attendees":["S. Fifita"]}"#, &["NAME:S. Fifita"]),
+        (r#"{"mother":"siosaia fifita"}"#, &["NAME:siosaia fifita"]),
     ]);
     leaves_alone::<Names>(&[
+        r#"{"mother":"htn, copd"}"#,
+        r#"{"father":"htn copd"}"#,
         r#"{"subscriber":"OrderService"}"#,
         r#"{"patient":"inpatient"}"#,
         r#"{"patient":"no show"}"#,
@@ -96,4 +101,9 @@ fn streets_that_are_all_behind_their_label() {
         "address: 48 bytes",
         "Street: 48 tests failed",
     ]);
+}
+
+#[test]
+fn long_rows_of_initials_are_read_quickly() {
+    leaves_alone::<Names>(&[&"A.B.".repeat(4000)]);
 }

@@ -76,7 +76,10 @@ fn what_is_said_of_an_empty_field_is_nobody() {
         "patient_name: Field required [type=missing]",
         "{\"address\": \"Field required\"}",
     ]);
-    finds::<Names>(&[("patient_name: Field, Anna", &["NAME:Field, Anna"])]);
+    finds::<Names>(&[
+        ("patient_name: Field, Anna", &["NAME:Field, Anna"]),
+        ("Dr. Field required help", &["NAME:Field"]),
+    ]);
 }
 
 #[test]

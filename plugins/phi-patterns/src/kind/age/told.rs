@@ -73,8 +73,6 @@ const COUNTED: &[&str] = &[
     "after suctioning",
     "after treatment",
     "when i checked",
-    "when she checked",
-    "when he checked",
     "when we checked",
     "when checked",
     "when rechecked",

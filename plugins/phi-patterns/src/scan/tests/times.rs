@@ -12,6 +12,7 @@ fn years_of_birth_that_tell_an_age_over_89() {
         ("YOB 1930", &["AGE_OVER_89:1930"]),
         ("Patient (b. 1928) with AF", &["AGE_OVER_89:1928"]),
         ("She was born in 1931.", &["AGE_OVER_89:1931"]),
+        ("born 1931 to a German family", &["AGE_OVER_89:1931"]),
         (r#"{"birthYear": 1931}"#, &["AGE_OVER_89:1931"]),
         (r#"{"yob":"1930","n":1931}"#, &["AGE_OVER_89:1930"]),
         (r#"{"dob":"1940"}"#, &["AGE_OVER_89:1940"]),
@@ -23,6 +24,12 @@ fn years_of_birth_that_tell_an_age_over_89() {
         r#"{"age": 1931}"#,
         "born 1930 via section",
         "born 1900 g at term",
+        "Infant born 1930, vigorous",
+        "baby girl born 1912",
+        "born 1930 to a G2P1 mother",
+        "born 1930. Apgars 8 and 9",
+        "born 1930 weighing 3 kg",
+        "blood loss since born 1900 ml",
         "the house of 1931",
         "born 1889",
         "born 1.1930",
@@ -66,6 +73,9 @@ fn days_as_programs_count_them() {
         (r#"{"visitDate":"1741941012000"}"#, &["DATE:1741941012000"]),
         (r#"{"dob":"1961-073"}"#, &["DATE:1961-073"]),
         ("date_of_birth: -277516800", &["DATE:-277516800"]),
+        (r#"{"dateofbirth":-277516800}"#, &["DATE:-277516800"]),
+        (r#"{"patientdob":-277516800}"#, &["DATE:-277516800"]),
+        (r#"{"patientbirthdate":-277516800}"#, &["DATE:-277516800"]),
     ]);
     leaves_alone::<Patterns>(&[
         r#"{"created_at":1741941012}"#,
@@ -73,6 +83,9 @@ fn days_as_programs_count_them() {
         r#"{"admitted_at":17419410}"#,
         r#"{"visit_count":1741941012}"#,
         r#"{"dob":"1961-9"}"#,
+        r#"{"adobe_id":1741941012}"#,
+        r#"{"responseEndTime":1741941012000}"#,
+        r#"{"upload_object_bytes":1741941012}"#,
         "size: -277516800",
     ]);
 }
