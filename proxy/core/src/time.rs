@@ -87,7 +87,9 @@ impl Timestamp {
         let fraction = text.split_once('.').map_or("", |(_, rest)| rest);
         let digits = fraction.bytes().take_while(u8::is_ascii_digit);
         let is_finer = digits.skip(MS_DIGITS).any(|digit| digit != b'0');
-        Some(if is_finer { at.plus_ms(1) } else { at })
+        let end = if is_finer { at.plus_ms(1) } else { at };
+        // Behind the last day of the calendar there is none.
+        Some(if end.civil().is_some() { end } else { at })
     }
 
     /// IMF-fixdate of RFC 9110, for HTTP headers.
@@ -219,6 +221,9 @@ mod tests {
                 assert_eq!(end, Some(whole.plus_ms(after_ms)), "{text}");
             }
         }
+        let last = Timestamp::parse("9999-12-31T23:59:59.999Z");
+        let end = Timestamp::parse_end("9999-12-31T23:59:59.9999999Z");
+        assert_eq!(end, last);
         let end = Timestamp::parse_end("2026-11-28T08:03:48Z");
         assert_eq!(end, Some(whole.plus_ms(-594)));
     }

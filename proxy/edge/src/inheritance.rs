@@ -53,11 +53,17 @@ impl Inheritance {
         matches!(heard, Ok(1)) && word == [TOO_LATE]
     }
 
-    /// Tells the predecessor that it may leave. It may be gone already.
-    pub(crate) fn serves(&self) {
+    /// Tells the predecessor that it may leave, which may be gone already; `false` where it serves on because this came
+    /// too late.
+    #[must_use]
+    pub(crate) fn serves(&self) -> bool {
+        if self.is_too_late() {
+            return false;
+        }
         if let Some(mut stream) = self.predecessor.lock().take() {
             stream.write_all(&[SERVES]).ok();
         }
+        true
     }
 }
 
@@ -180,7 +186,7 @@ mod tests {
         assert_eq!(addresses, ["127.0.0.1:1"]);
         // A predecessor that leaves without being told: nobody is there to say that it is too late.
         assert!(!inherited.is_too_late());
-        inherited.serves();
+        assert!(inherited.serves());
         assert!(!std::path::Path::new(&path).exists());
     }
 }

@@ -44,10 +44,12 @@ impl<A: ServerApp + Send + Sync + 'static> Service for Stoppable<A> {
         }
         *self.sockets.lock() = Some(ListenFds::clone(&fds));
         let seen = announce(ListenFds::clone(&fds), &self.expected, &self.lifecycle);
+        let lifecycle = &self.lifecycle;
         let seen = async {
             let is_ready = seen.await;
-            if let Some(inheritance) = inheritance.filter(|_| is_ready) {
-                inheritance.serves();
+            // The predecessor has waited for too long, and serves on.
+            if is_ready && inheritance.is_some_and(|inheritance| !inheritance.serves()) {
+                lifecycle.listening(Listening::Failed);
             }
         };
         let serving = Service::start_service(

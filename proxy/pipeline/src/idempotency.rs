@@ -196,28 +196,31 @@ pub fn body_digest(body: &Map<String, Value>) -> Result<[u8; 32], Fault> {
     let canonical = serde_json_canonicalizer::to_vec(body).map_err(Fault::internal)?;
     let mut hasher = Sha256::new();
     hasher.update(&canonical);
-    members_beyond_doubles(body, &mut |number| {
-        hasher.update(b"\n");
-        hasher.update(number.to_string());
+    let mut place = 0_u64;
+    numbers_of_members(body, &mut |number| {
+        place += 1;
+        if !is_double(number) {
+            hasher.update(format!("\n{place}:{number}"));
+        }
     });
     Ok(hasher.finalize().into())
 }
 
 /// Tells every whole number that no double equals, in an order that does not depend on that of the members.
-fn beyond_doubles(value: &Value, tell: &mut impl FnMut(&Number)) {
+fn numbers(value: &Value, tell: &mut impl FnMut(&Number)) {
     match value {
-        Value::Number(number) if !is_double(number) => tell(number),
-        Value::Array(items) => items.iter().for_each(|item| beyond_doubles(item, tell)),
-        Value::Object(members) => members_beyond_doubles(members, tell),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        Value::Number(number) => tell(number),
+        Value::Array(items) => items.iter().for_each(|item| numbers(item, tell)),
+        Value::Object(members) => numbers_of_members(members, tell),
+        Value::Null | Value::Bool(_) | Value::String(_) => {}
     }
 }
 
-fn members_beyond_doubles(members: &Map<String, Value>, tell: &mut impl FnMut(&Number)) {
+fn numbers_of_members(members: &Map<String, Value>, tell: &mut impl FnMut(&Number)) {
     let mut members: Vec<_> = members.iter().collect();
     members.sort_unstable_by_key(|(name, _)| *name);
     for (_, value) in members {
-        beyond_doubles(value, tell);
+        numbers(value, tell);
     }
 }
 
@@ -419,6 +422,11 @@ mod tests {
         ] {
             assert_eq!(digest(one), digest(other), "{one}");
         }
+        let swapped = [
+            digest(r#"{"a":9007199254740993,"b":9007199254740992}"#),
+            digest(r#"{"a":9007199254740992,"b":9007199254740993}"#),
+        ];
+        assert_ne!(swapped[0], swapped[1]);
         let plain = json!({"b": [1, "x"], "a": null});
         let canonical = br#"{"a":null,"b":[1,"x"]}"#;
         let expected: [u8; 32] = Sha256::digest(canonical).into();

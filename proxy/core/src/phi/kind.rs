@@ -178,8 +178,15 @@ impl Kind {
         let is_other = |letter: char| !letter.is_alphanumeric();
         for letter in value.trim_matches(is_other).chars() {
             match letter {
-                ' ' | '-' | '\u{2010}'..='\u{2015}' if divided.ends_with('-') => {}
-                ' ' | '-' | '\u{2010}'..='\u{2015}' => divided.push('-'),
+                '-' | ':' | '\u{2010}'..='\u{2015}' if !divided.ends_with('-') => {
+                    divided.push('-');
+                }
+                '-' | ':' | '\u{2010}'..='\u{2015}' => {}
+                space if space.is_whitespace() => {
+                    if !divided.ends_with('-') {
+                        divided.push('-');
+                    }
+                }
                 letter => divided.extend(letter.to_uppercase()),
             }
         }

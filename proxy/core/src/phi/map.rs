@@ -2,11 +2,12 @@
 //!
 //! Holds PHI: no `Debug`, `Display` or `Serialize`; [`PlaceholderMap::to_json`] is for sealed storage only.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
 
 use super::kind::{ENTITY_KINDS, Kind};
+use super::sweep::stand_in;
 use super::token;
 
 /// Who brought a value into the conversation.
@@ -160,7 +161,7 @@ pub struct Kept {
     pub reads: Option<String>,
 }
 
-/// What a placeholder of an earlier reply stood for is something else by now.
+/// What a placeholder of an earlier reply stood for is something else by now, or too much to be looked for.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("a placeholder of an earlier reply stands for another value now")]
 pub struct Contradicted;
@@ -280,31 +281,31 @@ impl PlaceholderMap {
 
     /// What the placeholders of a text stand for.
     pub fn kept(&self, text: &str) -> Vec<Kept> {
-        let mut kept = Vec::new();
+        let (mut kept, mut seen) = (Vec::new(), HashSet::new());
         for token in token::tokens(text, |kind| self.knows_kind(kind)) {
+            if !seen.insert((token.kind.clone(), token.number)) {
+                continue;
+            }
             let ledger = self.kinds.get(&token.kind);
             let entry = ledger.and_then(|ledger| ledger.entries.get(&token.number));
             if let Some(Entry::Value {
                 original, reads, ..
             }) = entry
             {
-                let of_text = Kept {
+                kept.push(Kept {
                     kind: token.kind.as_str().to_owned(),
                     number: token.number,
                     original: original.clone(),
                     reads: reads.clone(),
-                };
-                if !kept.contains(&of_text) {
-                    kept.push(of_text);
-                }
+                });
             }
         }
         kept
     }
 
     /// Takes back what the placeholders of an earlier reply stood for, before any are issued: that text goes to the
-    /// provider again as it was. A value that the caller shows in its place is the caller's, others are restored only if
-    /// the caller says them. What stood for nothing never will.
+    /// provider again as it was. A value that stands in what the caller has `shown` of it is the caller's, others are
+    /// restored only if the caller says them. What stood for nothing never will.
     ///
     /// # Errors
     /// [`Contradicted`].
@@ -312,10 +313,12 @@ impl PlaceholderMap {
         &mut self,
         text: &str,
         kept: &[Kept],
-        is_shown: impl Fn(&str) -> bool,
+        shown: &str,
     ) -> Result<(), Contradicted> {
-        for of_text in kept {
-            let speaker = if is_shown(&of_text.original) {
+        let originals: Vec<&str> = kept.iter().map(|kept| kept.original.as_str()).collect();
+        let are_shown = stand_in(shown, &originals).ok_or(Contradicted)?;
+        for (at, of_text) in kept.iter().enumerate() {
+            let speaker = if are_shown.contains(&at) {
                 Speaker::Caller
             } else {
                 Speaker::Model

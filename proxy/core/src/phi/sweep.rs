@@ -313,7 +313,7 @@ impl Known {
                 Some(normal) => {
                     digits.entry(normal).or_insert_with(|| kind.clone());
                     // Right beside something else it is known as it is written.
-                    if is_rare(value) && value.bytes().any(|byte| !byte.is_ascii_digit()) {
+                    if is_rare(value) {
                         written.push((kind, value));
                     }
                 }
@@ -540,7 +540,11 @@ fn mentions(scan: &TextScan, reads: Range<usize>, kind: &Kind) -> impl Iterator<
 fn is_mention(scan: &TextScan, value: &str, at: Range<usize>, tools: Tools) -> bool {
     let (text, _) = scan.reading();
     let Range { start, end } = at;
-    if !(stands_alone(text, start, end) || is_rare(value) && is_between_others(text, start, end)) {
+    // What the caller has said stands alone.
+    let may_be_beside = || tools == Tools::AreLeft && is_rare(value);
+    let stands =
+        stands_alone(text, start, end) || may_be_beside() && is_between_others(text, start, end);
+    if !stands {
         return false;
     }
     if value.contains(|c: char| !c.is_alphabetic()) {
@@ -631,6 +635,17 @@ fn is_between_others(text: &str, start: usize, end: usize) -> bool {
     };
     ends_between(before.chars().next_back(), value.chars().next())
         && ends_between(value.chars().next_back(), after.chars().next())
+}
+
+/// Which of these values stand in a text, by themselves; nothing where they are too many to be looked for.
+pub(super) fn stand_in(text: &str, values: &[&str]) -> Option<HashSet<usize>> {
+    if values.is_empty() {
+        return Some(HashSet::new());
+    }
+    let automaton = AhoCorasick::new(values).ok()?;
+    let hits = automaton.find_overlapping_iter(text);
+    let alone = hits.filter(|hit| stands_alone(text, hit.start(), hit.end()));
+    Some(alone.map(|hit| hit.pattern().as_usize()).collect())
 }
 
 /// Runs of ASCII digits, as start and end.

@@ -31,8 +31,8 @@ const CALL_IDS: [&str; 4] = ["toolu_", "call_", "srvtoolu_", "fc_"];
 const MIN_CHANCE_CHARS: usize = 22;
 const MAX_CHANCE_CHARS: usize = 64;
 
-/// Whether an id of a call is what providers make of letters and digits by chance: no words, so in both cases and with
-/// digits between letters.
+/// Whether an id of a call is what providers make of letters and digits by chance: no words and no numbers, so that
+/// capitals, small letters and digits take turns all the way.
 fn is_made_by_chance(id: &str) -> bool {
     let rest = CALL_IDS.iter().find_map(|begin| id.strip_prefix(begin));
     rest.is_some_and(|rest| {
@@ -41,14 +41,18 @@ fn is_made_by_chance(id: &str) -> bool {
             [first, second] => sort(*first) != sort(*second),
             _ => false,
         });
+        let numbers = letters.split(|letter| !letter.is_ascii_digit());
         (MIN_CHANCE_CHARS..=MAX_CHANCE_CHARS).contains(&letters.len())
             && letters.iter().all(u8::is_ascii_alphanumeric)
-            && turns.count() >= MIN_TURNS
+            && numbers.map(<[u8]>::len).max().unwrap_or_default() <= MAX_CHANCE_DIGITS
+            && turns.count() * TURNS_PER_CHARS.1 >= letters.len() * TURNS_PER_CHARS.0
     })
 }
 
-/// From capitals to small letters to digits: words, days and numbers in a row turn less often.
-const MIN_TURNS: usize = 8;
+/// Digits in a row that chance gives: a fifth is a number.
+const MAX_CHANCE_DIGITS: usize = 4;
+/// So many turns in so many letters. Of ids made by chance 97 in 100 have them; the others are read.
+const TURNS_PER_CHARS: (usize, usize) = (2, 5);
 
 const fn sort(letter: u8) -> u8 {
     match letter {

@@ -157,11 +157,11 @@ fn comes_back(original: &Signed, shown: &Part, placeholders: &mut PlaceholderMap
         reads: reads.clone(),
     });
     let kept: Vec<_> = kept.collect();
-    let is_shown =
-        |value: &str| matches!(shown, Part::Reasoning { text, .. } if text.contains(value));
-    placeholders
-        .take_back(&original.text, &kept, is_shown)
-        .is_ok()
+    let shown = match shown {
+        Part::Reasoning { text, .. } => text.as_str(),
+        _ => "",
+    };
+    placeholders.take_back(&original.text, &kept, shown).is_ok()
 }
 
 /// `None` for what was not sealed here for this organization.

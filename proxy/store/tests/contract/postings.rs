@@ -19,7 +19,7 @@ pub(crate) struct Posting {
 pub(crate) async fn of_request(db: &TestDb, org_id: &str, request_id: &str) -> Vec<Posting> {
     let sql = format!(
         "SELECT kind || '|' || account || '|' || amount_micro || '|' || cost_usd_micro || '|' || result \
-         FROM ledger WHERE org_id = '{org_id}' AND request_id = '{request_id}' ORDER BY kind DESC"
+         FROM ledger WHERE org_id = '{org_id}' AND mode = 'live' AND request_id = '{request_id}' ORDER BY kind DESC"
     );
     let lines = db.texts(&sql).await;
     let posting = |line: &String| {
@@ -58,7 +58,7 @@ pub(crate) async fn totals(db: &TestDb, org_id: &str) -> Totals {
     ];
     let sums = sums.map(|column| format!("COALESCE(SUM({column}), 0)"));
     let sql = format!(
-        "SELECT COUNT(*) || '|' || {} FROM ledger WHERE org_id = '{org_id}' AND kind = 'debit'",
+        "SELECT COUNT(*) || '|' || {} FROM ledger WHERE org_id = '{org_id}' AND mode = 'live' AND kind = 'debit'",
         sums.join(" || '|' || ")
     );
     let line = db.texts(&sql).await.remove(0);
