@@ -38,11 +38,19 @@ pub(crate) fn request(data: &[u8]) {
     let before = chat.clone();
     let scan = TextScan::of(&mut chat);
     assert!(chat == before, "looking changes nothing");
+    for restores in [false, true] {
+        check_guard(chat.clone(), &scan, restores);
+    }
+}
+
+/// What is found is gone, and no text moved; what its placeholders stand for reads the same as it was written.
+fn check_guard(mut chat: ChatRequest, scan: &TextScan, restores: bool) {
+    let before = chat.clone();
     let mut map = PlaceholderMap::default();
-    let none = redact(&mut chat, &scan, &[], &mut PlaceholderMap::default());
+    let none = redact(&mut chat, scan, &[], &mut map.clone(), restores);
     assert!(none.is_ok_and(|counts| counts.is_empty()) && chat == before);
 
-    let found = guard(&mut chat, &mut map);
+    let found = guard(&mut chat, &mut map, restores);
     let again = TextScan::of(&mut chat);
     assert!(
         again.segments().len() == scan.segments().len(),
@@ -91,7 +99,7 @@ fn is_border(letter: char) -> bool {
 const SOUGHT: &[&str] = &["EMAIL", "MRN", "SSN"];
 
 /// Redacts what the shipped detector finds; gives the values whose every mention must go with them.
-fn guard(chat: &mut ChatRequest, map: &mut PlaceholderMap) -> Vec<String> {
+fn guard(chat: &mut ChatRequest, map: &mut PlaceholderMap, restores: bool) -> Vec<String> {
     let scan = TextScan::of(chat);
     let mut candidates = Vec::new();
     for segment in scan.segments() {
@@ -130,7 +138,7 @@ fn guard(chat: &mut ChatRequest, map: &mut PlaceholderMap) -> Vec<String> {
         .filter_map(|finding| scan.text().get(finding.start..finding.end))
         .map(str::to_owned)
         .collect();
-    let redacted = redact(chat, &scan, &findings, map);
+    let redacted = redact(chat, &scan, &findings, map, restores);
     assert!(redacted.is_ok(), "the request did not change in between");
     values
 }

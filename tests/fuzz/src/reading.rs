@@ -127,7 +127,7 @@ fn check_return(text: &str, mut chat: ChatRequest, scan: &TextScan) {
         return;
     };
     let mut map = PlaceholderMap::default();
-    let redacted = redact(&mut chat, scan, std::slice::from_ref(first), &mut map);
+    let redacted = redact(&mut chat, scan, std::slice::from_ref(first), &mut map, true);
     assert!(redacted.is_ok(), "the request did not change in between");
     let told = said(&chat);
     let table = Arc::new(RestoreTable::of(&map));
