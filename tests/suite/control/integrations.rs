@@ -1,5 +1,7 @@
 //! Credentials of other services: kept, bound, and used where a platform needs them (contract 11 and 15.4).
 
+use std::time::Duration;
+
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use svc_tests::books;
@@ -388,15 +390,17 @@ impl Clinic {
     }
 
     async fn dispatch(&self, alias: &str, path: &str, body: &Value) -> Answer {
+        let request = self.request(alias, path, body);
+        self.world.gateway.answer(&request).await
+    }
+
+    fn request(&self, alias: &str, path: &str, body: &Value) -> Request {
         let path = format!("/v1/egress/default/{alias}{path}");
         let request = Request::new("POST", &path)
             .bearer(&self.organization.key)
             .json(body);
         let request = request.header("anthropic-version", "2023-06-01");
-        self.world
-            .gateway
-            .answer(&request.header("cookie", "session=1"))
-            .await
+        request.header("cookie", "session=1")
     }
 }
 
@@ -646,6 +650,21 @@ async fn nothing_goes_out_where_it_must_not() {
     let error = stale.json()["error"].clone();
     assert_eq!((stale.status, &error["param"]), (422, &json!("alias")));
     assert_eq!(clinic.service.seen(&mark).await.len(), before);
+}
+
+/// Also while the row of the call is on its way to the store.
+#[tokio::test]
+async fn whoever_leaves_a_call_at_any_moment_leaves_nothing_open() {
+    for clinic in clinics().await {
+        clinic.bind(SECRET, "ehr", Value::Null).await;
+        let request = clinic.request("ehr", "/v1/messages", &question(&mark()));
+        for step in 0..100 {
+            let mut connection = clinic.world.gateway.connect().await;
+            connection.send(&request.bytes()).await;
+            tokio::time::sleep(Duration::from_micros(100 * step)).await;
+        }
+        books::check(&clinic.world.gateway.database, &clinic.organization.id).await;
+    }
 }
 
 #[tokio::test]

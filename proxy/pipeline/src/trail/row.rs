@@ -12,7 +12,7 @@ use svc_core::version::ApiVersion;
 use svc_store::audit::{Actor, ActorKind, Outcome, Phase, Phi, Request, Row, Target};
 use svc_store::ledger::BilledTo;
 
-use super::{Ending, Operation, Record};
+use super::{Ending, Intention, Operation, Record};
 use crate::caller::Caller;
 use crate::moment;
 
@@ -46,6 +46,13 @@ pub(crate) struct End {
 
 /// The row of the intent. Its outcome is not known yet.
 pub(super) fn requested(record: &Record, at: Timestamp) -> Row {
+    if let Some(Intention { target, details }) = &record.intention {
+        let row = row(record, Phase::Requested, "requested", at, details.clone());
+        return Row {
+            target: Some(target.clone()),
+            ..row
+        };
+    }
     let mut details = common(record);
     let reservation = record.reservation.as_ref();
     if let Some(charge) = reservation.and_then(|reservation| reservation.worst_case) {
@@ -113,22 +120,6 @@ pub struct Entry {
     /// HTTP status of the answer.
     pub status: u16,
     pub details: Map<String, Value>,
-}
-
-/// The row of what a control-plane request is about to do outside, where no transaction reaches. Its end follows in a
-/// row of its own.
-pub(super) fn intent(record: &Record, target: Target, details: Map<String, Value>) -> Row {
-    let row = row(
-        record,
-        Phase::Requested,
-        "requested",
-        moment::now(),
-        details,
-    );
-    Row {
-        target: Some(target),
-        ..row
-    }
 }
 
 /// The one row of a control-plane request that did what it was asked to.

@@ -9,6 +9,7 @@ use svc_core::fault::{Code, Fault};
 use svc_core::metering::Charge;
 use svc_core::money::Micro;
 use svc_core::surface::PhiMetadata;
+use svc_core::time::Timestamp;
 use svc_store::audit::Row;
 use svc_store::inference::{self, Opened, Progress, Settled, Settlement, TurnRefusal};
 use svc_store::ledger::Entry;
@@ -160,8 +161,8 @@ impl Writing {
     }
 }
 
-/// An opened run that did not complete: terminal row and a posting of zero credits that keeps tokens and cost. It is
-/// owed until it is written.
+/// What was opened and did not complete: its terminal row, and for a run a posting of zero credits that keeps tokens and
+/// cost. It is owed until it is written.
 pub(super) fn fail(gateway: Arc<Gateway>, record: Record, end: End, debt: Option<Debt>) -> Writing {
     Writing::begin(gateway, record, |gateway, record| async move {
         fail_opened(&gateway, &record, end, debt).await
@@ -174,15 +175,24 @@ pub(super) async fn fail_opened(
     end: End,
     debt: Option<Debt>,
 ) -> Result<(), Fault> {
-    // Contract 12.1: deducted for a successful response only; the operator was billed all the same.
-    let charge = Charge {
-        credits: Micro::ZERO,
-        sonnet_equivalent_tokens: 0,
-        ..charge(record)
+    let settlement = if record.intention.is_some() {
+        conclusion(record, unconcluded(record, moment::now(), end))?
+    } else {
+        // Contract 12.1: deducted for a successful response only; the operator was billed all the same.
+        let charge = Charge {
+            credits: Micro::ZERO,
+            sonnet_equivalent_tokens: 0,
+            ..charge(record)
+        };
+        settlement(record, end, charge, false)?
     };
-    let settlement = settlement(record, end, charge, false)?;
     observe(gateway, record, end.code.map_or("cancelled", Code::word));
     settle_or_keep_trying(gateway, settlement, debt).await
+}
+
+/// The last row of what an endpoint was to do outside, where it was not done, or nobody knows.
+fn unconcluded(record: &Record, at: Timestamp, end: End) -> Row {
+    row::last(row::denied(record, at, end))
 }
 
 /// A request that was refused after the rate limits and before its intent: both rows at once. One whose intent was on
@@ -196,9 +206,13 @@ pub(super) fn refuse(
 ) -> Writing {
     Writing::begin(gateway, record, |gateway, record| async move {
         let now = moment::now();
+        let terminal = match &record.intention {
+            Some(_) => unconcluded(&record, now, end),
+            None => row::terminal(&record, now, end, Charge::default(), false),
+        };
         let refusal = Refusal {
             intent: row::requested(&record, now),
-            terminal: row::terminal(&record, now, end, Charge::default(), false),
+            terminal,
             end,
             record,
         };
@@ -236,28 +250,6 @@ pub(super) async fn conclude(
             "the call was closed while this replica was taken for dead",
         )),
     }
-}
-
-/// As [`conclude`], where it was not done, or nobody knows; owed until it is written. Where the intent never came to
-/// stand, the row is the only one.
-pub(super) fn give_up(
-    gateway: Arc<Gateway>,
-    record: Record,
-    end: End,
-    debt: Option<Debt>,
-) -> Writing {
-    Writing::begin(gateway, record, |gateway, record| async move {
-        let row = row::denied(&record, moment::now(), end);
-        let settlement = conclusion(&record, row::last(row.clone()))?;
-        match inference::settle(&gateway.store, &settlement).await {
-            Ok(_) => Ok(()),
-            Err(StoreError::Missing(_)) => {
-                let written = audit::append(&gateway.store, &[row]).await;
-                written.map_err(|error| unwritten("audit row of a denial", &error))
-            }
-            Err(_) => settle_or_keep_trying(&gateway, settlement, debt).await,
-        }
-    })
 }
 
 fn conclusion(record: &Record, terminal: Row) -> Result<Settlement, Fault> {
