@@ -277,7 +277,7 @@ async fn add(
     }
     let link = new_link(exchange, &user, Purpose::Invitation);
     let shown = (user.email.clone(), link.url.clone());
-    let kept = once.answer(&format!("{}\n{}", user.email, link.url))?;
+    let kept = once.answer(&format!("{}\n{}", link.url, asked(&user)))?;
     let row = journal::done(exchange, &visitor.user, "user.created", &user);
     let row = journal::detailed(row, "role", user.role.word());
     let added = exchange.gateway.store.transaction(move |mut tx| {
@@ -298,16 +298,21 @@ async fn add(
     }
 }
 
-/// The link of an invitation that was sent before, where it was for the same person: a browser that went back may have
-/// another in the same form.
+/// The link of an invitation that was sent before, where the same was asked for: a browser that went back may have
+/// something else in the same form.
 fn again(user: &User, answered: &str) -> Result<(String, String), Fault> {
     match answered.split_once('\n') {
-        Some((email, url)) if email == user.email => Ok((email.to_owned(), url.to_owned())),
+        Some((url, before)) if before == asked(user) => Ok((user.email.clone(), url.to_owned())),
         _ => {
-            let message = "This form has invited somebody else. Open the page anew.";
+            let message =
+                "This form was sent before, with something else in it. Open the page anew.";
             Err(Fault::new(Code::IdempotencyConflict, message))
         }
     }
+}
+
+fn asked(user: &User) -> String {
+    [&user.email, user.role.word(), &user.name].join("\n")
 }
 
 fn new_link(exchange: &Exchange, user: &User, purpose: Purpose) -> NewLink {
