@@ -21,46 +21,11 @@ pub use place::{Form, Joint, Spot};
 use place::{Place, Step};
 
 use super::Origin;
+use super::call_id::is_made_by_chance;
 use crate::chat::{
     ChatRequest, Document, Image, Media, Message, Part, ResponseFormat, Role, Sampling, Tool,
     ToolCall, ToolChoice, ToolResult,
 };
-
-/// What providers begin the ids of their calls with, and letters and digits that follow at least.
-const CALL_IDS: [&str; 4] = ["toolu_", "call_", "srvtoolu_", "fc_"];
-const MIN_CHANCE_CHARS: usize = 22;
-const MAX_CHANCE_CHARS: usize = 64;
-
-/// Whether an id of a call is what providers make of letters and digits by chance: no words and no numbers, so that
-/// capitals, small letters and digits take turns all the way.
-fn is_made_by_chance(id: &str) -> bool {
-    let rest = CALL_IDS.iter().find_map(|begin| id.strip_prefix(begin));
-    rest.is_some_and(|rest| {
-        let letters = rest.as_bytes();
-        let turns = letters.windows(2).filter(|pair| match pair {
-            [first, second] => sort(*first) != sort(*second),
-            _ => false,
-        });
-        let numbers = letters.split(|letter| !letter.is_ascii_digit());
-        (MIN_CHANCE_CHARS..=MAX_CHANCE_CHARS).contains(&letters.len())
-            && letters.iter().all(u8::is_ascii_alphanumeric)
-            && numbers.map(<[u8]>::len).max().unwrap_or_default() <= MAX_CHANCE_DIGITS
-            && turns.count() * TURNS_PER_CHARS.1 >= letters.len() * TURNS_PER_CHARS.0
-    })
-}
-
-/// Digits in a row that chance gives: a fifth is a number.
-const MAX_CHANCE_DIGITS: usize = 4;
-/// So many turns in so many letters. Of ids made by chance 97 in 100 have them; the others are read.
-const TURNS_PER_CHARS: (usize, usize) = (2, 5);
-
-const fn sort(letter: u8) -> u8 {
-    match letter {
-        b'0'..=b'9' => 0,
-        b'A'..=b'Z' => 1,
-        _ => 2,
-    }
-}
 
 /// Called with every text that is not empty; what it returns takes the text's place.
 pub type Visitor<'v> = dyn FnMut(&Spot<'_>, &str) -> Option<String> + 'v;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use svc_core::chat::{ChatRequest, Message, Part, Role};
 use svc_core::fault::Fault;
-use svc_core::phi::{self, PlaceholderMap, TextScan};
+use svc_core::phi::{self, Listener, PlaceholderMap, TextScan};
 
 use super::{Detected, Detectors};
 use crate::estimate::is_large;
@@ -82,8 +82,14 @@ async fn without_phi(
     } = detectors.find(&scan, policy).await?;
     let findings =
         phi::sweep(&scan, findings, &placeholders, &allowed).map_err(|error| failed(&error))?;
-    phi::redact(&mut chat, &scan, &findings, &mut placeholders, false)
-        .map_err(|error| failed(&error))?;
+    phi::redact(
+        &mut chat,
+        &scan,
+        &findings,
+        &mut placeholders,
+        Listener::default(),
+    )
+    .map_err(|error| failed(&error))?;
     let parts = chat
         .messages
         .into_iter()
