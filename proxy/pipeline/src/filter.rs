@@ -22,6 +22,7 @@ mod version;
 pub(crate) use auth::recognize;
 pub use auth::{Callers, Refusal, Sent, network};
 pub use body::{is_media_type, json_media_type};
+pub(crate) use grant::reach;
 pub(crate) use metering::evaluation_open;
 
 use futures_util::future::BoxFuture;

@@ -24,6 +24,7 @@ on_both_engines! {
     a_client_has_its_own_limit,
     a_test_application_gets_test_credentials,
     what_was_granted_is_enforced,
+    a_token_reads_nothing_that_is_stored,
 }
 
 async fn a_code_becomes_a_credential_of_the_agent(world: &World) {
@@ -608,6 +609,23 @@ async fn a_hundred(world: &World) {
         assert_eq!(error(answer, 400), "invalid_grant");
     }
     // Ninety-nine came again with everything: nothing is left.
+/// The page says what an application may do, and not that it reads what others have said.
+async fn a_token_reads_nothing_that_is_stored(world: &World) {
+    let scene = Scene::new(world).await;
+    let said = world
+        .gateway
+        .chat(&scene.key, json!({"message": "Hello."}))
+        .await
+        .json();
+    let path = format!("/v1/ai/messages/{}", text(&said["data"]["message"], "id"));
+    let mut browser = scene.owner(world).await;
+    let token = scene.token(world, &mut browser).await;
+    for (bearer, status) in [(&scene.key, 200), (&token, 404)] {
+        let read = Request::new("GET", &path).bearer(bearer);
+        assert_eq!(world.gateway.answer(&read).await.status, status);
+    }
+}
+
     assert_eq!(
         scene.chat(world, text(&good[0], "access_token")).await,
         "AGENT_CREDENTIAL_REVOKED"
