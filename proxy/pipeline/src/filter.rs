@@ -19,10 +19,13 @@ mod pause;
 mod phi_guard;
 mod scope;
 mod version;
-pub(crate) use auth::recognize;
 pub use auth::{Callers, Refusal, Sent, network};
+pub(crate) use auth::{credentials, recognize};
 pub use body::{is_media_type, json_media_type};
+pub(crate) use delegation::delegated;
+pub(crate) use grant::reach;
 pub(crate) use metering::evaluation_open;
+pub(crate) use scope::authorized;
 
 use futures_util::future::BoxFuture;
 use svc_core::fault::Fault;

@@ -37,6 +37,7 @@ pub mod response;
 pub mod role;
 mod sealer;
 pub mod service;
+pub mod standing;
 pub mod strangers;
 pub mod trail;
 pub mod upkeep;

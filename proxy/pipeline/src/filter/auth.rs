@@ -162,6 +162,17 @@ fn kind(token: &str) -> Result<Kind, Refusal> {
     }
 }
 
+/// The headers of a request that say who sends it.
+pub(crate) fn credentials(headers: &HeaderMap) -> HeaderMap {
+    let mut found = HeaderMap::new();
+    for name in [AUTHORIZATION, X_API_KEY] {
+        for value in headers.get_all(&name) {
+            found.append(&name, value.clone());
+        }
+    }
+    found
+}
+
 /// The bearer token; where there is none, the key that SDKs of the messages format send (contract 7).
 fn token(headers: &HeaderMap, surface: Surface) -> Result<Cow<'_, str>, Refusal> {
     if surface != Surface::Messages || headers.contains_key(AUTHORIZATION) {

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use svc_core::chat::ChatRequest;
 use svc_core::fault::{Code, Fault};
 use svc_core::grant::{self, Constraints};
+use svc_core::scope::Scope;
 use svc_core::surface::Surface;
 
 use super::Filter;
@@ -120,11 +121,8 @@ fn keep(
         models,
         surfaces,
     } = constraints;
-    if let Some(surfaces) = surfaces
-        && !surfaces.contains(&surface)
-    {
-        let words: Vec<&str> = surfaces.iter().map(|surface| surface.word()).collect();
-        return Err(violated(Lacks::Surface, json!(words)));
+    if !constraints.allows_surface(surface) {
+        return Err(elsewhere(surfaces.as_deref()));
     }
     for allowed in [models, &agent.allowed_models].into_iter().flatten() {
         if !allowed.contains(&chat.model) {
@@ -142,6 +140,29 @@ fn keep(
         }
     }
     Ok(())
+}
+
+/// A grant that does not reach to the surface, but to these.
+fn elsewhere(surfaces: Option<&[Surface]>) -> Refusal {
+    let words = surfaces.unwrap_or_default().iter();
+    let words: Vec<&str> = words.map(|surface| surface.word()).collect();
+    violated(Lacks::Surface, json!(words))
+}
+
+/// Holds an agent that reads to what it may speak on: what is kept of a surface is for those who reach it.
+///
+/// # Errors
+/// 403 as for a request to a model there.
+pub(crate) fn reach(agent: &Agent, scope: Scope, surface: Surface) -> Result<(), Fault> {
+    let mut refusal = None;
+    for grant in agent.grants_of(scope) {
+        let constraints = &grant.constraints;
+        if constraints.allows_surface(surface) {
+            return Ok(());
+        }
+        refusal = refusal.or_else(|| Some(elsewhere(constraints.surfaces.as_deref())));
+    }
+    Err(given(refusal, "the grant")?.fault)
 }
 
 fn violated(what: Lacks, limit: Value) -> Refusal {
