@@ -291,7 +291,8 @@ fn check_thinking(fields: &Fields) -> Checked {
     let choice = fields
         .get("tool_choice")
         .and_then(|choice| choice.get("type"));
-    if choice.is_some_and(|kind| kind == "any" || kind == "tool") {
+    // What adapts itself may be forced to call.
+    if kind == "enabled" && choice.is_some_and(|kind| kind == "any" || kind == "tool") {
         return Err("Thinking may not be enabled when tool_choice forces tool use.".into());
     }
     let temperature = fields.get("temperature").and_then(Value::as_f64);
