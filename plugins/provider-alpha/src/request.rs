@@ -13,7 +13,7 @@ use crate::bindings::gateway::provider::types::{
     UpstreamRequest,
 };
 use crate::config::{self, Config};
-use crate::schema::{Of, promised};
+use crate::schema::{Of, Unions, promised};
 use crate::turns::{USER, mark, system, turns};
 use crate::wire;
 
@@ -106,7 +106,8 @@ fn prompt(chat: &ChatRequest, max_tokens: u32) -> Result<wire::Request<'_>, Driv
     if marks(chat) > MAX_CACHE_MARKS {
         return Err(unsupported("cache_control"));
     }
-    let mut tools = tools(chat)?;
+    let mut unions = Unions::beside(promises(chat));
+    let mut tools = tools(chat, &mut unions)?;
     let mut tool_choice = tool_choice(chat)?;
     if tools.is_empty() {
         tools = synthesised(chat)?;
@@ -127,7 +128,7 @@ fn prompt(chat: &ChatRequest, max_tokens: u32) -> Result<wire::Request<'_>, Driv
         top_k: None,
         stop_sequences: &[],
         thinking: thinking(chat, max_tokens)?,
-        output_config: output_config(chat)?,
+        output_config: output_config(chat, &mut unions)?,
         metadata: None,
         stream: None,
         passed: Passed::default(),
@@ -163,7 +164,26 @@ fn system_field(chat: &ChatRequest) -> Result<wire::System<'_>, DriverError> {
     })
 }
 
-fn tools(chat: &ChatRequest) -> Result<Vec<wire::Tool<'_>>, DriverError> {
+/// The schemas that are to be promised, as the host gave them.
+fn promises(chat: &ChatRequest) -> impl Iterator<Item = (&[u8], Of)> + Clone {
+    let tools = chat.tools.iter().filter(|tool| is_strict(tool));
+    let answer = match &chat.response_format {
+        Some(ResponseFormat::JsonSchema(format)) => Some((format.schema.as_slice(), Of::Answer)),
+        _ => None,
+    };
+    tools
+        .map(|tool| (tool.input_schema.as_slice(), Of::Arguments))
+        .chain(answer)
+}
+
+fn is_strict(tool: &Tool) -> bool {
+    tool.strict == Some(true)
+}
+
+fn tools<'a>(
+    chat: &'a ChatRequest,
+    unions: &mut Unions,
+) -> Result<Vec<wire::Tool<'a>>, DriverError> {
     let mut tools = Vec::with_capacity(chat.tools.len());
     for (index, tool) in chat.tools.iter().enumerate() {
         if !is_tool_name(&tool.name, MAX_TOOL_NAME_CHARS) {
@@ -172,7 +192,7 @@ fn tools(chat: &ChatRequest) -> Result<Vec<wire::Tool<'_>>, DriverError> {
         tools.push(wire::Tool {
             name: &tool.name,
             description: tool.description.as_deref(),
-            input_schema: input_schema(tool, index)?,
+            input_schema: input_schema(tool, index, unions)?,
             input_examples: input_examples(tool, index)?,
             strict: tool.strict,
             cache_control: mark(&tool.cache_mark)?,
@@ -182,10 +202,14 @@ fn tools(chat: &ChatRequest) -> Result<Vec<wire::Tool<'_>>, DriverError> {
 }
 
 /// Only what is to be promised is compiled: any other schema is words for the model.
-fn input_schema(tool: &Tool, index: usize) -> Result<Box<RawValue>, DriverError> {
-    if tool.strict == Some(true) {
+fn input_schema(
+    tool: &Tool,
+    index: usize,
+    unions: &mut Unions,
+) -> Result<Box<RawValue>, DriverError> {
+    if is_strict(tool) {
         let param = format!("tools[{index}].strict");
-        promised(&tool.input_schema, Of::Arguments, &param)
+        promised(&tool.input_schema, Of::Arguments, &param, unions)
     } else {
         raw(&tool.input_schema, &format!("tools[{index}].input_schema"))
     }
@@ -390,12 +414,15 @@ fn bare(name: &str) -> &str {
     name.strip_prefix("must-").unwrap_or(name)
 }
 
-fn output_config(chat: &ChatRequest) -> Result<Option<wire::OutputConfig<'_>>, DriverError> {
+fn output_config<'a>(
+    chat: &'a ChatRequest,
+    unions: &mut Unions,
+) -> Result<Option<wire::OutputConfig<'a>>, DriverError> {
     let format = match &chat.response_format {
         None => None,
         Some(ResponseFormat::JsonSchema(format)) => Some(wire::OutputFormat {
             kind: "json_schema",
-            schema: promised(&format.schema, Of::Answer, "response_format.schema")?,
+            schema: promised(&format.schema, Of::Answer, "response_format.schema", unions)?,
         }),
         // Kind A has no plain JSON mode.
         Some(ResponseFormat::JsonObject | ResponseFormat::Other(_)) => {
