@@ -111,11 +111,7 @@ impl Order {
                 if name.is_empty() {
                     return Err(protocol("nameless_tool_call").into());
                 }
-                let (id, name) = (without_nul(id), without_nul(name));
-                // A result finds its call by the id alone.
-                if id.is_empty() || self.calls.iter().any(|call| call.id == id) {
-                    return Err(protocol("ambiguous_tool_call").into());
-                }
+                let (id, name) = (self.id_of_its_own(without_nul(id)), without_nul(name));
                 self.calls.push(Call {
                     id: id.clone(),
                     is_over: false,
@@ -159,6 +155,17 @@ impl Order {
         };
         events.push(event);
         Ok(())
+    }
+
+    /// A result finds its call by the id alone: a call without one, or with that of another, gets one that no other has.
+    fn id_of_its_own(&self, id: String) -> String {
+        let is_free = |id: &String| !self.calls.iter().any(|call| call.id == *id);
+        if !id.is_empty() && is_free(&id) {
+            return id;
+        }
+        let stem = if id.is_empty() { "call" } else { &id };
+        let mut others = (self.calls.len()..).map(|number| format!("{stem}_{number}"));
+        others.find(is_free).unwrap_or_default()
     }
 
     /// Ends a call. One that says nothing has no arguments, if another call has started behind it.
@@ -545,15 +552,23 @@ mod tests {
     }
 
     #[test]
-    fn calls_that_no_result_could_tell_apart_are_the_providers_fault() {
-        for sent in [
-            vec![started(), call_of(0, "")],
-            vec![started(), call_of(0, "c"), call_of(1, "c")],
-            vec![started(), call_of(0, "c"), end(0), call_of(1, "c")],
+    fn calls_that_no_result_could_tell_apart_get_ids_of_their_own() {
+        for (given, expected) in [
+            (["", "", "c"], ["call_0", "call_1", "c"]),
+            (["c", "c", "c"], ["c", "c_1", "c_2"]),
+            (["c_1", "c", "c"], ["c_1", "c", "c_2"]),
+            (["c", "c_2", "c"], ["c", "c_2", "c_3"]),
         ] {
-            let taken = Order::default().take(sent, &mut Vec::new());
-            let expected = DriverFailure::Fault(protocol("ambiguous_tool_call"));
-            assert_eq!(taken, Err(expected));
+            let calls = (0..).zip(given);
+            let calls = calls.flat_map(|(index, id)| [call_of(index, id), end(index)]);
+            let sent = std::iter::once(started()).chain(calls).collect();
+            let mut events = Vec::new();
+            assert_eq!(Order::default().take(sent, &mut events), Ok(()));
+            let ids = events.into_iter().filter_map(|event| match event {
+                ChatEvent::ToolCallStart { id, .. } => Some(id),
+                _ => None,
+            });
+            assert_eq!(ids.collect::<Vec<_>>(), expected);
         }
     }
 
