@@ -236,12 +236,14 @@ impl ReplyRestorer {
             reason,
             raw,
             stop_sequence,
+            refused_category,
         } = finish;
         let stop_sequence = stop_sequence.map(|stop| restore(&stop, &self.table, Channel::Prose).0);
         Finish {
             reason,
             raw,
             stop_sequence,
+            refused_category,
         }
     }
 }

@@ -202,7 +202,7 @@ impl Order {
             reason,
             raw,
             stop_sequence,
-            ext: _,
+            ext,
         } = finish;
         Finish {
             reason: match reason {
@@ -219,6 +219,7 @@ impl Order {
             },
             raw: shown_word(raw),
             stop_sequence: stop_sequence.filter(|stop| self.stop_sequences.contains(stop)),
+            refused_category: refused_category(&ext),
         }
     }
 
@@ -347,15 +348,29 @@ fn usage_from_wit(usage: wit::Usage) -> Result<Usage, DriverFault> {
     })
 }
 
+/// The hint of an end that says what made the model refuse.
+const CATEGORY: &str = "category";
+
+/// The provider's word for what made the model refuse, if it is one word.
+fn refused_category(ext: &[(String, Vec<u8>)]) -> Option<String> {
+    let (_, said) = ext.iter().find(|(name, _)| name == CATEGORY)?;
+    let word = serde_json::from_slice::<String>(said).ok()?;
+    is_shown_word(&word).then_some(word)
+}
+
 /// The provider's word for the end of a reply or for a tool of its own, which callers see. What is no word could be
 /// anything that the provider was told.
 fn shown_word(raw: String) -> String {
-    let is_part = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';
-    if raw.len() <= MAX_WORD_BYTES && raw.bytes().all(is_part) {
+    if is_shown_word(&raw) {
         raw
     } else {
         "other".to_owned()
     }
+}
+
+fn is_shown_word(raw: &str) -> bool {
+    let is_part = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';
+    raw.len() <= MAX_WORD_BYTES && raw.bytes().all(is_part)
 }
 
 #[cfg(test)]
@@ -390,6 +405,14 @@ mod tests {
             };
             Order::default().finish(finish).raw
         };
+        let category = |said: &str| {
+            let ext = vec![(CATEGORY.to_owned(), said.as_bytes().to_vec())];
+            refused_category(&ext)
+        };
+        assert_eq!(category(r#""bio""#).as_deref(), Some("bio"));
+        for other in [r#""of Jane Doe""#, "null", "7", "bio"] {
+            assert_eq!(category(other), None);
+        }
         assert_eq!(told("end_turn"), "end_turn");
         assert_eq!(told("of Jane Doe"), "other");
         assert_eq!(told("536-22-8714"), "other");
