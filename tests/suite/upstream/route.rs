@@ -298,6 +298,27 @@ async fn a_call_with_bad_arguments_is_asked_for_elsewhere() {
     pair.books().await;
 }
 
+/// A caller can have a model say anything: what cannot be told closes its provider to nobody.
+#[tokio::test]
+async fn calls_with_bad_arguments_open_no_circuit() {
+    let pair = Pair::start().await;
+    let block = json!({"type": "tool_use", "id": "toolu_1", "name": "look", "input": {}});
+    let delta = json!({"type": "input_json_delta", "partial_json": "[1]"});
+    let body = whole_stream(&block, &delta, "tool_use");
+    // 5 failures in a row: FAILURES_TO_OPEN of the pipeline's breaker.
+    for _ in 0..=5 {
+        let order = json!({"raw_body": body, "content_type": "text/event-stream"});
+        let (answer, mark) = pair.failing(order, Surface::Messages, Form::Whole).await;
+        assert_eq!(
+            told(Surface::Messages, Form::Whole, &answer),
+            "from elsewhere"
+        );
+        assert_eq!(pair.seen(&mark).await, (1, 1));
+    }
+    pair.sound().await;
+    pair.books().await;
+}
+
 /// The time until the first part of an answer is told, also where the gateway waits for all of it.
 #[tokio::test]
 async fn a_slow_answer_that_is_collected_began_when_it_began() {

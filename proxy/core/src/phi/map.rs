@@ -352,6 +352,14 @@ impl PlaceholderMap {
         matches!(entry, Some(Entry::Value { speaker, .. }) if speaker.reach() >= IN_TEXT)
     }
 
+    /// Whether a text is a placeholder of this map, and nothing else.
+    pub(super) fn is_placeholder(&self, text: &str) -> bool {
+        let tokens = token::tokens(text, |kind| self.knows_kind(kind));
+        tokens.iter().any(|token| {
+            token.range == (0..text.len()) && self.holds(token.kind.as_str(), token.number)
+        })
+    }
+
     pub(super) fn knows_kind(&self, kind: &str) -> bool {
         self.kinds.contains_key(kind)
     }

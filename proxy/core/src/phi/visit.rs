@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 
 use bytes::Bytes;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use content::document_text;
 pub use content::looks_sealed;
@@ -113,6 +113,34 @@ pub fn visit(chat: &mut ChatRequest, visitor: &mut Visitor<'_>) {
 const SAMPLE_KEYS: [&str; 5] = ["default", "const", "enum", "example", "examples"];
 /// Keys of a JSON schema whose keys are names of schemas, and no keys of one.
 const NAMES_BELOW: [&str; 4] = ["properties", "patternProperties", "$defs", "definitions"];
+
+/// The type of a schema that lists numbers and says no type, which a number that is replaced would change.
+fn type_of_numbers(fields: &Map<String, Value>) -> Option<Value> {
+    let values = listed_values(fields);
+    let are_numbers = values
+        .iter()
+        .all(|value| value.is_number() || value.is_null());
+    if fields.contains_key("type") || !are_numbers || !values.iter().any(Value::is_number) {
+        return None;
+    }
+    let kind = match values.iter().any(Value::is_f64) {
+        true => "number",
+        false => "integer",
+    };
+    Some(match values.iter().any(Value::is_null) {
+        true => json!([kind, "null"]),
+        false => json!(kind),
+    })
+}
+
+/// The values that a schema lists.
+fn listed_values(fields: &Map<String, Value>) -> &[Value] {
+    match (fields.get("enum"), fields.get("const")) {
+        (Some(Value::Array(values)), _) => values,
+        (_, Some(value)) => std::slice::from_ref(value),
+        _ => &[],
+    }
+}
 
 /// The longest name of a property that samples are read with.
 const MAX_LABEL_BYTES: usize = 64;
@@ -474,6 +502,8 @@ impl Walk<'_, '_> {
 
     fn object(&mut self, place: &Place<'_>, origin: Origin, fields: &mut Map<String, Value>) {
         let mut renamed = Vec::new();
+        let is_schema = origin == Origin::ToolSchema && self.lead.is_none();
+        let of_numbers = is_schema.then(|| type_of_numbers(fields)).flatten();
         self.write("{");
         for (at, (key, value)) in fields.iter_mut().enumerate() {
             self.write(if at > 0 { ", \"" } else { "\"" });
@@ -482,10 +512,7 @@ impl Walk<'_, '_> {
             }
             self.write("\": ");
             let sample_of = place.key().filter(|above| {
-                origin == Origin::ToolSchema
-                    && self.lead.is_none()
-                    && SAMPLE_KEYS.contains(&key.as_str())
-                    && !NAMES_BELOW.contains(above)
+                is_schema && SAMPLE_KEYS.contains(&key.as_str()) && !NAMES_BELOW.contains(above)
             });
             let place = place.then(Step::Key(key));
             if let Some(property) = sample_of {
@@ -501,6 +528,11 @@ impl Walk<'_, '_> {
         }
         self.write("}");
         self.is_keyed &= fields.is_empty();
+        if let Some(kind) = of_numbers
+            && listed_values(fields).iter().any(Value::is_string)
+        {
+            fields.insert("type".to_owned(), kind);
+        }
         if !renamed.is_empty() {
             rename(fields, renamed);
         }

@@ -361,6 +361,13 @@ impl EventSource {
         fault
     }
 
+    /// A reply that came as it should, of which the surface cannot show what the model said. That is no failure of the
+    /// provider: callers can have models say anything, and would close it to all others.
+    fn unshowable(&self, cause: impl std::fmt::Display) -> Fault {
+        self.provider.breaker.finished();
+        protocol(cause).fault
+    }
+
     /// Takes the rest of a run to its first events. Signs of life and counts that a later one replaces are left out. Calls
     /// that the surface could not show fail it.
     async fn all(&mut self, events: &mut Vec<ChatEvent>, surface: Surface) -> Result<(), Fault> {
@@ -377,9 +384,7 @@ impl EventSource {
                         events.extend(usage);
                         events.push(event);
                         let judged = reply.finish();
-                        return judged
-                            .map(drop)
-                            .map_err(|bad| self.failed(protocol(bad), true));
+                        return judged.map(drop).map_err(|bad| self.unshowable(bad));
                     }
                     event => events.push(event),
                 }
