@@ -121,6 +121,7 @@ pub(crate) struct Record {
     model: Option<ChosenModel>,
     message_id: Option<String>,
     scan: Option<ScanRecord>,
+    intention: Option<Intention>,
     reservation: Option<Reservation>,
     billed_to: BilledTo,
     usage: Usage,
@@ -149,6 +150,13 @@ struct ChosenModel {
     price_list: String,
     /// Most tokens that the answer may have.
     max_tokens: u64,
+}
+
+/// What an endpoint is about to do outside, as the row of it says.
+#[derive(Clone)]
+struct Intention {
+    target: Target,
+    details: Map<String, Value>,
 }
 
 #[derive(Clone)]
@@ -223,6 +231,7 @@ impl Trail {
             model: None,
             message_id: None,
             scan: None,
+            intention: None,
             reservation: None,
             billed_to: BilledTo::Operator,
             usage: Usage::default(),
@@ -324,7 +333,9 @@ impl Trail {
     /// Writes the intent and takes the hold, in one transaction, before any upstream byte.
     pub(crate) async fn open(&mut self) -> Result<(), Fault> {
         let intent = row::requested(&self.record, moment::now());
-        self.begin(intent).await
+        settle::open(&self.gateway, &self.record, intent, &mut self.opening).await?;
+        self.stage = Stage::Open;
+        Ok(())
     }
 
     /// Writes the row of what an endpoint is about to do outside, where no transaction reaches, before it does it. A
@@ -334,14 +345,8 @@ impl Trail {
         target: Target,
         details: Map<String, Value>,
     ) -> Result<(), Fault> {
-        let intent = row::intent(&self.record, target, details);
-        self.begin(intent).await
-    }
-
-    async fn begin(&mut self, intent: Row) -> Result<(), Fault> {
-        settle::open(&self.gateway, &self.record, intent, &mut self.opening).await?;
-        self.stage = Stage::Open;
-        Ok(())
+        self.record.intention = Some(Intention { target, details });
+        self.open().await
     }
 
     /// Ends what was intended with the row of what came of it.
@@ -415,18 +420,14 @@ impl Trail {
         }
         self.record.uses(&self.meter.used());
         let (gateway, record) = (Arc::clone(&self.gateway), Record::clone(&self.record));
-        let was_begun = stage == Stage::Open || opening.is_some();
-        Some(match stage {
-            _ if was_begun && self.has_one_row() => {
-                let debt = opening.map(|opening| opening.debt);
-                settle::give_up(gateway, record, end, debt)
-            }
-            Stage::Open => {
-                let debt = opening.map(|opening| opening.debt);
-                settle::fail(gateway, record, end, debt)
-            }
-            Stage::Admitted if !self.has_one_row() => settle::refuse(gateway, record, end, opening),
-            _ => settle::deny(gateway, record, end),
+        let has_both_rows = stage == Stage::Admitted && !self.has_one_row();
+        Some(if stage == Stage::Open {
+            let debt = opening.map(|opening| opening.debt);
+            settle::fail(gateway, record, end, debt)
+        } else if has_both_rows || opening.is_some() {
+            settle::refuse(gateway, record, end, opening)
+        } else {
+            settle::deny(gateway, record, end)
         })
     }
 

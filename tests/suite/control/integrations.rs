@@ -388,6 +388,11 @@ impl Clinic {
     }
 
     async fn dispatch(&self, alias: &str, path: &str, body: &Value) -> Answer {
+        let request = self.request(alias, path, body);
+        self.world.gateway.answer(&request).await
+    }
+
+    fn request(&self, alias: &str, path: &str, body: &Value) -> Request {
         let path = format!("/v1/egress/default/{alias}{path}");
         let request = Request::new("POST", &path)
             .bearer(&self.organization.key)
@@ -488,7 +493,7 @@ async fn a_call_that_a_crash_cuts_off_gets_its_end() {
         gateway.start().await;
         let org = clinic.organization.id.as_str();
         let sql = "SELECT event, result FROM audit WHERE org_id = $1 AND event IN \
-                   ('integration.requested', 'integration.abandoned', 'integration.denied') ORDER BY phase";
+                   ('integration.requested', 'integration.abandoned', 'integration.failed') ORDER BY phase";
         let rows = eventually("the end of the call", async || {
             let rows = gateway.database.rows(sql, &[org]).await;
             (rows.len() > 1).then_some(rows)
@@ -653,6 +658,54 @@ async fn a_secret_is_legible_nowhere() {
     let clinic = Clinic::start(None).await;
     clinic.bind(SECRET, "ehr", Value::Null).await;
     clinic
+/// The service may have done what it was asked to: the row says which one, and how much it was sent.
+#[tokio::test]
+async fn a_call_that_was_sent_and_came_to_nothing_is_not_denied() {
+    for clinic in clinics().await {
+        let path = clinic.bind(SECRET, "ehr", Value::Null).await;
+        let database = &clinic.world.gateway.database;
+        let integration = path.rsplit('/').next().unwrap();
+        let says = |row: &Value, event: &str, status: u16| {
+            let document = books::document(row);
+            assert_eq!(document["event"], event);
+            assert_eq!(document["target"]["id"], integration);
+            assert_eq!(document["outcome"]["status"], status);
+            assert_eq!(document["details"]["alias"], "ehr");
+            assert!(document["details"]["request_bytes"].as_u64().unwrap() > 0);
+        };
+        let cut = mark();
+        let order = json!({"contains": cut, "close_after_events": 0});
+        clinic.service.expect(order).await;
+        let refused = clinic
+            .dispatch("ehr", "/v1/messages", &question(&cut))
+            .await;
+        assert_eq!(refused.status, 502, "{}", refused.text());
+        let rows = books::rows(database, refused.request_id()).await;
+        assert_eq!(rows.len(), 2);
+        assert_eq!(rows[0]["event"], "integration.requested");
+        says(&rows[1], "integration.failed", 502);
+
+        let left = mark();
+        let order = json!({"contains": left, "stall_after_events": 0});
+        clinic.service.expect(order).await;
+        let request = clinic.request("ehr", "/v1/messages", &question(&left));
+        let mut connection = clinic.world.gateway.connect().await;
+        connection.send(&request.bytes()).await;
+        clinic.service.received(&left).await;
+        drop(connection);
+        let org = clinic.organization.id.as_str();
+        let sql =
+            "SELECT document FROM audit WHERE org_id = $1 AND event = 'integration.cancelled'";
+        let rows = eventually("the end of the call", async || {
+            let rows = database.rows(sql, &[org]).await;
+            (!rows.is_empty()).then_some(rows)
+        })
+        .await;
+        says(&rows[0], "integration.cancelled", 499);
+        books::check(database, org).await;
+    }
+}
+
         .dispatch("ehr", "/v1/messages", &question(&mark()))
         .await;
     let data = clinic.world.gateway.data();

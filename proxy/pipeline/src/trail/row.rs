@@ -12,7 +12,7 @@ use svc_core::version::ApiVersion;
 use svc_store::audit::{Actor, ActorKind, Outcome, Phase, Phi, Request, Row, Target};
 use svc_store::ledger::BilledTo;
 
-use super::{Ending, Operation, Record};
+use super::{Ending, Intention, Operation, Record};
 use crate::caller::Caller;
 use crate::moment;
 
@@ -46,6 +46,9 @@ pub(crate) struct End {
 
 /// The row of the intent. Its outcome is not known yet.
 pub(super) fn requested(record: &Record, at: Timestamp) -> Row {
+    if let Some(intention) = &record.intention {
+        return intended(record, intention, Phase::Requested, "requested", at);
+    }
     let mut details = common(record);
     let reservation = record.reservation.as_ref();
     if let Some(charge) = reservation.and_then(|reservation| reservation.worst_case) {
@@ -58,7 +61,8 @@ pub(super) fn requested(record: &Record, at: Timestamp) -> Row {
     }
 }
 
-/// The row of the end. `charge` is what was billed; tokens and cost stand there for failed runs too.
+/// The row of the end. `charge` is what was billed; tokens and cost stand there for failed runs too. Of what an endpoint
+/// was to do outside, it is the row of an end that it could not tell itself: it was not done, or nobody knows.
 pub(super) fn terminal(
     record: &Record,
     at: Timestamp,
@@ -66,6 +70,13 @@ pub(super) fn terminal(
     charge: Charge,
     stored: bool,
 ) -> Row {
+    if let Some(intention) = &record.intention {
+        let happened = end.ending.word();
+        return ended(
+            intended(record, intention, Phase::Terminal, happened, at),
+            end,
+        );
+    }
     let usage = record.usage;
     let mut details = common(record);
     details.insert("stored".into(), Value::from(stored));
@@ -88,6 +99,21 @@ pub(super) fn terminal(
         row(record, Phase::Terminal, end.ending.word(), at, details),
         end,
     )
+}
+
+/// A row of what an endpoint does outside, with what it is about.
+fn intended(
+    record: &Record,
+    intention: &Intention,
+    phase: Phase,
+    happened: &str,
+    at: Timestamp,
+) -> Row {
+    let Intention { target, details } = intention;
+    Row {
+        target: Some(target.clone()),
+        ..row(record, phase, happened, at, details.clone())
+    }
 }
 
 /// The one row of a request that was refused at steps 5 to 8 of the order of checks.
@@ -113,22 +139,6 @@ pub struct Entry {
     /// HTTP status of the answer.
     pub status: u16,
     pub details: Map<String, Value>,
-}
-
-/// The row of what a control-plane request is about to do outside, where no transaction reaches. Its end follows in a
-/// row of its own.
-pub(super) fn intent(record: &Record, target: Target, details: Map<String, Value>) -> Row {
-    let row = row(
-        record,
-        Phase::Requested,
-        "requested",
-        moment::now(),
-        details,
-    );
-    Row {
-        target: Some(target),
-        ..row
-    }
 }
 
 /// The one row of a control-plane request that did what it was asked to.

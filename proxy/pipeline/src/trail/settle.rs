@@ -160,8 +160,8 @@ impl Writing {
     }
 }
 
-/// An opened run that did not complete: terminal row and a posting of zero credits that keeps tokens and cost. It is
-/// owed until it is written.
+/// What was opened and did not complete: its terminal row, and for a run a posting of zero credits that keeps tokens and
+/// cost. It is owed until it is written.
 pub(super) fn fail(gateway: Arc<Gateway>, record: Record, end: End, debt: Option<Debt>) -> Writing {
     Writing::begin(gateway, record, |gateway, record| async move {
         fail_opened(&gateway, &record, end, debt).await
@@ -174,13 +174,18 @@ pub(super) async fn fail_opened(
     end: End,
     debt: Option<Debt>,
 ) -> Result<(), Fault> {
-    // Contract 12.1: deducted for a successful response only; the operator was billed all the same.
-    let charge = Charge {
-        credits: Micro::ZERO,
-        sonnet_equivalent_tokens: 0,
-        ..charge(record)
+    let settlement = if record.intention.is_some() {
+        let terminal = row::terminal(record, moment::now(), end, Charge::default(), false);
+        conclusion(record, terminal)?
+    } else {
+        // Contract 12.1: deducted for a successful response only; the operator was billed all the same.
+        let charge = Charge {
+            credits: Micro::ZERO,
+            sonnet_equivalent_tokens: 0,
+            ..charge(record)
+        };
+        settlement(record, end, charge, false)?
     };
-    let settlement = settlement(record, end, charge, false)?;
     observe(gateway, record, end.code.map_or("cancelled", Code::word));
     settle_or_keep_trying(gateway, settlement, debt).await
 }
@@ -236,28 +241,6 @@ pub(super) async fn conclude(
             "the call was closed while this replica was taken for dead",
         )),
     }
-}
-
-/// As [`conclude`], where it was not done, or nobody knows; owed until it is written. Where the intent never came to
-/// stand, the row is the only one.
-pub(super) fn give_up(
-    gateway: Arc<Gateway>,
-    record: Record,
-    end: End,
-    debt: Option<Debt>,
-) -> Writing {
-    Writing::begin(gateway, record, |gateway, record| async move {
-        let row = row::denied(&record, moment::now(), end);
-        let settlement = conclusion(&record, row::last(row.clone()))?;
-        match inference::settle(&gateway.store, &settlement).await {
-            Ok(_) => Ok(()),
-            Err(StoreError::Missing(_)) => {
-                let written = audit::append(&gateway.store, &[row]).await;
-                written.map_err(|error| unwritten("audit row of a denial", &error))
-            }
-            Err(_) => settle_or_keep_trying(&gateway, settlement, debt).await,
-        }
-    })
 }
 
 fn conclusion(record: &Record, terminal: Row) -> Result<Settlement, Fault> {
