@@ -398,10 +398,24 @@ impl Clinic {
             .bearer(&self.organization.key)
             .json(body);
         let request = request.header("anthropic-version", "2023-06-01");
-        self.world
-            .gateway
-            .answer(&request.header("cookie", "session=1"))
-            .await
+        request.header("cookie", "session=1")
+    }
+}
+
+impl Clinic {
+    /// Runs on its own key are refused, once the reason is known everywhere, and reach nobody.
+    async fn is_refused_for(&self, reason: &str) {
+        let (mark, refused) = eventually("the refusal of a run", async || {
+            let mark = mark();
+            let answer = self.chat(&mark).await;
+            (answer.status == 403).then_some((mark, answer))
+        })
+        .await;
+        let error = refused.json()["error"].clone();
+        assert_eq!(error["code"], "INTEGRATIONS_DISABLED");
+        assert_eq!(error["details"]["reason"], reason);
+        assert!(self.service.seen(&mark).await.is_empty());
+        assert!(self.world.fake.seen(&mark).await.is_empty());
     }
 }
 
@@ -469,6 +483,47 @@ async fn a_model_runs_on_the_organizations_own_key() {
             clinic.service.seen(&mark).await.is_empty()
                 && clinic.world.fake.seen(&mark).await.is_empty()
         );
+    }
+}
+
+/// Neither the organization's own switch nor a lowered plan sends its content to the operator's provider.
+#[tokio::test]
+async fn a_key_of_ones_own_is_never_replaced_by_the_operators() {
+    for clinic in clinics().await {
+        let (world, key) = (&clinic.world, &clinic.organization.key);
+        let path = clinic.bind(SECRET, "alpha", Value::Null).await;
+        let switched = |on: bool| json!({"features": {"integrations": on}});
+        let settings = format!("/v1/orgs/{}", clinic.organization.id);
+        data(world, key, "PATCH", &settings, switched(false)).await;
+        clinic.is_refused_for("switched_off").await;
+        data(world, key, "PATCH", &settings, switched(true)).await;
+        assert_eq!(clinic.chat(&mark()).await.status, 200);
+        let mut command = world.gateway.command();
+        command.args(["admin", "set-plan", "--tier", "evaluation"]);
+        let set = program::run(command.args(["--organization", &clinic.organization.id]));
+        assert!(set.status.success(), "{}", program::text(&set.stderr));
+        clinic.is_refused_for("not_in_plan").await;
+        // What is left can be looked at and ended; nothing is made or sent.
+        let body = json!({"project_id": "default", "alias": "other"});
+        let bindings = format!("{path}/bindings");
+        for (method, path, body) in [
+            ("POST", INTEGRATIONS, bridge()),
+            ("POST", &bindings, body),
+            ("POST", "/v1/egress/default/alpha/v1/messages", json!({})),
+        ] {
+            let refused = code(world, key, method, path, body, 403).await;
+            assert_eq!(refused, "FEATURE_NOT_AVAILABLE", "{path}");
+        }
+        let listed = data(world, key, "GET", INTEGRATIONS, Value::Null).await;
+        assert_eq!(path_of(&listed[0]), path);
+        let bound = data(world, key, "GET", &bindings, Value::Null).await;
+        let one = format!("{bindings}/{}", bound[0]["id"].as_str().unwrap());
+        data(world, key, "DELETE", &one, Value::Null).await;
+        let mark = mark();
+        assert_eq!(clinic.chat(&mark).await.status, 200);
+        assert_eq!(clinic.world.fake.seen(&mark).await.len(), 1);
+        let revoked = single(world, key, "DELETE", &path, Value::Null).await;
+        assert_eq!(revoked["status"], "revoked");
     }
 }
 
@@ -603,6 +658,54 @@ async fn a_call_goes_out_with_the_secret_and_without_the_callers_key() {
     }
 }
 
+/// The service may have done what it was asked to: the row says which one, and how much it was sent.
+#[tokio::test]
+async fn a_call_that_was_sent_and_came_to_nothing_is_not_denied() {
+    for clinic in clinics().await {
+        let path = clinic.bind(SECRET, "ehr", Value::Null).await;
+        let database = &clinic.world.gateway.database;
+        let integration = path.rsplit('/').next().unwrap();
+        let says = |row: &Value, event: &str, status: u16| {
+            let document = books::document(row);
+            assert_eq!(document["event"], event);
+            assert_eq!(document["target"]["id"], integration);
+            assert_eq!(document["outcome"]["status"], status);
+            assert_eq!(document["details"]["alias"], "ehr");
+            assert!(document["details"]["request_bytes"].as_u64().unwrap() > 0);
+        };
+        let cut = mark();
+        let order = json!({"contains": cut, "close_after_events": 0});
+        clinic.service.expect(order).await;
+        let refused = clinic
+            .dispatch("ehr", "/v1/messages", &question(&cut))
+            .await;
+        assert_eq!(refused.status, 502, "{}", refused.text());
+        let rows = books::rows(database, refused.request_id()).await;
+        assert_eq!(rows.len(), 2);
+        assert_eq!(rows[0]["event"], "integration.requested");
+        says(&rows[1], "integration.failed", 502);
+
+        let left = mark();
+        let order = json!({"contains": left, "stall_after_events": 0});
+        clinic.service.expect(order).await;
+        let request = clinic.request("ehr", "/v1/messages", &question(&left));
+        let mut connection = clinic.world.gateway.connect().await;
+        connection.send(&request.bytes()).await;
+        clinic.service.received(&left).await;
+        drop(connection);
+        let org = clinic.organization.id.as_str();
+        let sql =
+            "SELECT document FROM audit WHERE org_id = $1 AND event = 'integration.cancelled'";
+        let rows = eventually("the end of the call", async || {
+            let rows = database.rows(sql, &[org]).await;
+            (!rows.is_empty()).then_some(rows)
+        })
+        .await;
+        says(&rows[0], "integration.cancelled", 499);
+        books::check(database, org).await;
+    }
+}
+
 #[tokio::test]
 async fn nothing_goes_out_where_it_must_not() {
     let clinic = Clinic::start(None).await;
@@ -658,54 +761,6 @@ async fn a_secret_is_legible_nowhere() {
     let clinic = Clinic::start(None).await;
     clinic.bind(SECRET, "ehr", Value::Null).await;
     clinic
-/// The service may have done what it was asked to: the row says which one, and how much it was sent.
-#[tokio::test]
-async fn a_call_that_was_sent_and_came_to_nothing_is_not_denied() {
-    for clinic in clinics().await {
-        let path = clinic.bind(SECRET, "ehr", Value::Null).await;
-        let database = &clinic.world.gateway.database;
-        let integration = path.rsplit('/').next().unwrap();
-        let says = |row: &Value, event: &str, status: u16| {
-            let document = books::document(row);
-            assert_eq!(document["event"], event);
-            assert_eq!(document["target"]["id"], integration);
-            assert_eq!(document["outcome"]["status"], status);
-            assert_eq!(document["details"]["alias"], "ehr");
-            assert!(document["details"]["request_bytes"].as_u64().unwrap() > 0);
-        };
-        let cut = mark();
-        let order = json!({"contains": cut, "close_after_events": 0});
-        clinic.service.expect(order).await;
-        let refused = clinic
-            .dispatch("ehr", "/v1/messages", &question(&cut))
-            .await;
-        assert_eq!(refused.status, 502, "{}", refused.text());
-        let rows = books::rows(database, refused.request_id()).await;
-        assert_eq!(rows.len(), 2);
-        assert_eq!(rows[0]["event"], "integration.requested");
-        says(&rows[1], "integration.failed", 502);
-
-        let left = mark();
-        let order = json!({"contains": left, "stall_after_events": 0});
-        clinic.service.expect(order).await;
-        let request = clinic.request("ehr", "/v1/messages", &question(&left));
-        let mut connection = clinic.world.gateway.connect().await;
-        connection.send(&request.bytes()).await;
-        clinic.service.received(&left).await;
-        drop(connection);
-        let org = clinic.organization.id.as_str();
-        let sql =
-            "SELECT document FROM audit WHERE org_id = $1 AND event = 'integration.cancelled'";
-        let rows = eventually("the end of the call", async || {
-            let rows = database.rows(sql, &[org]).await;
-            (!rows.is_empty()).then_some(rows)
-        })
-        .await;
-        says(&rows[0], "integration.cancelled", 499);
-        books::check(database, org).await;
-    }
-}
-
         .dispatch("ehr", "/v1/messages", &question(&mark()))
         .await;
     let data = clinic.world.gateway.data();
