@@ -98,6 +98,8 @@ async fn opened(exchange: &mut Exchange) -> Result<(Entrance, bytes::Bytes), Fau
         organization_id: webhook.org_id.clone(),
         mode: webhook.mode,
     });
+    // Also of a sender who leaves before the body is here.
+    exchange.trail.admitted();
     let no_store = HeaderValue::from_static("no-store");
     exchange.headers.insert(CACHE_CONTROL, no_store);
     let body = exchange.read_body(MAX_BODY_BYTES).await?;
@@ -199,7 +201,6 @@ async fn admitted(
         }
         return Err(fault.into());
     }
-    exchange.trail.admitted();
     Ok(payload)
 }
 
