@@ -399,3 +399,26 @@ async fn a_newer_agreement_is_to_be_accepted_within_its_time_of_grace() {
     let listed = data(&world, key, "GET", ACCEPTANCES, Value::Null).await;
     assert_eq!(listed[1]["status"], "superseded");
 }
+    // A text that comes after it asks for nothing more, and forgives nothing.
+    policies.write("baa/2026-06.md", "# Agreement\n\nA stricter text.\n");
+    let further = "title = \"Agreement\"\npublished_at = \"2026-06-01T00:00:00Z\"\n";
+    policies.write("baa/2026-06.toml", further);
+    eventually("the further agreement", async || {
+        let status = status(&world, key).await;
+        (status["current_template_version"] == "2026-06").then_some(())
+    })
+    .await;
+    let expired = status(&world, key).await;
+    assert_eq!(
+        (&expired["status"], &expired["expires_at"]),
+        (&json!("expired"), &json!("2026-05-02T00:00:00.000Z"))
+    );
+    assert_eq!(chat(&world, key).await.status, 402);
+    // Put off, it is not there yet.
+    let put_off = "title = \"Agreement\"\npublished_at = \"2100-06-01T00:00:00Z\"\n";
+    policies.write("baa/2026-06.toml", put_off);
+    eventually("the agreement before", async || {
+        let status = status(&world, key).await;
+        (status["current_template_version"] == "2026-05").then_some(())
+    })
+    .await;
