@@ -1,6 +1,7 @@
 //! Events, published beside a running gateway: into its database, with its master key, as its own code does it.
 
 use serde_json::{Value, json};
+use svc_core::plan::Tier;
 use svc_core::secret::Mode;
 use svc_core::time::Timestamp;
 use svc_core::webhook::EventName;
@@ -31,7 +32,7 @@ pub async fn publish(store: &Store, organization_id: &str, numbers: std::ops::Ra
         let event = event(organization_id, json!({"number": number}));
         let done = store.transaction(move |mut tx| {
             Box::pin(async move {
-                outbox::publish(&mut tx, &[event]).await?;
+                outbox::publish(&mut tx, &[event], &Tier::ALL).await?;
                 Ok::<_, TransactionError<()>>(())
             })
         });

@@ -78,6 +78,14 @@ async fn successes(world: &World, organization: &Organization, event: &str) -> u
     database.rows(sql, &[&organization.id, event]).await.len()
 }
 
+/// Solver runs that were answered: the row of one that is answered again is not the only one of its request.
+async fn runs(world: &World, organization: &Organization) -> usize {
+    let sql = "SELECT id FROM audit WHERE org_id = $1 AND event = 'workflow.solve_completed' \
+               AND result = 'success' AND phase = 'single'";
+    let database = &world.gateway.database;
+    database.rows(sql, &[&organization.id]).await.len()
+}
+
 const SOLVED: &str = "workflow.solve_completed";
 const REPLAYED: &str = "request.replayed";
 
@@ -97,7 +105,7 @@ async fn fifty_duplicates_of_a_solve_are_one(world: &World) {
             (409, &json!("in_progress"))
         );
     }
-    assert_eq!(successes(world, &organization, SOLVED).await, 1);
+    assert_eq!(runs(world, &organization).await, 1);
 }
 
 async fn a_solve_is_answered_again_to_the_byte(world: &World) {
@@ -116,8 +124,25 @@ async fn a_solve_is_answered_again_to_the_byte(world: &World) {
     for name in ["request-id", "content-type", "svc-version"] {
         assert_eq!(again.header(name), first.header(name), "{name}");
     }
-    assert_eq!(successes(world, &organization, SOLVED).await, 1);
+    assert_eq!(runs(world, &organization).await, 1);
     assert_eq!(successes(world, &organization, REPLAYED).await, 1);
+    // Each call says what it came to, and the second is not metered (spec, rules 8 and 9; contract 4).
+    let database = &world.gateway.database;
+    let sql = "SELECT request_id FROM audit WHERE org_id = $1 AND event = $2";
+    let replay = database.rows(sql, &[&organization.id, REPLAYED]).await;
+    let replay = books::rows(database, replay[0]["request_id"].as_str().unwrap()).await;
+    let events: Vec<&Value> = replay.iter().map(|row| &row["event"]).collect();
+    assert_eq!(events, [REPLAYED, SOLVED]);
+    let run = books::single(database, first.request_id()).await;
+    let (run, again) = (books::document(&run), books::document(&replay[1]));
+    assert_eq!(run["outcome"], again["outcome"]);
+    for name in ["solver_status", "conflict_ids", "spec_sha256"] {
+        assert_eq!(run["details"][name], again["details"][name], "{name}");
+    }
+    let usage = Request::new("GET", "/v1/usage").bearer(&organization.key);
+    let usage = world.gateway.answer(&usage).await.json();
+    assert_eq!(usage["data"]["meters"]["agent_actions"], 1);
+    books::check(database, &organization.id).await;
     let mut other = spec();
     other["options"]["time_limit_seconds"] = json!(9);
     let refused = world
@@ -190,7 +215,7 @@ async fn kill_at_every_step(world: &World) {
             kill_during(world, &organization, (table, operation), request()).await;
             let solved = finish(world, request()).await;
             assert_eq!(solved.status, 200, "{name}: {}", solved.text());
-            assert_eq!(successes(world, &organization, SOLVED).await, 1, "{name}");
+            assert_eq!(runs(world, &organization).await, 1, "{name}");
         }
     }
     an_answer_that_was_lost_is_given_again(world).await;
@@ -293,5 +318,5 @@ async fn an_answer_that_was_lost_is_given_again(world: &World) {
         );
     }
     assert_eq!(made(world, owner, "lost").await, 1);
-    assert_eq!(successes(world, &organization, SOLVED).await, 1);
+    assert_eq!(runs(world, &organization).await, 1);
 }

@@ -52,12 +52,11 @@ pub(crate) fn list(mut call: Call) -> Answering {
         query.end(&mut problems);
         problems.into_result()?;
         let store = &call.gateway.store;
-        let found = baa::list(store, &call.caller.organization_id, &page).await;
+        let found = baa::list(store, &call.caller.organization_id, &page, call.now).await;
         let found = found.map_err(|error| store_fault(&error))?;
-        let current = current(store, call.now).await?;
         let last = found.last(|row| Position::new(row.acceptance.accepted_at, &row.acceptance.id));
         let rows = found.rows.iter();
-        let rows = rows.map(|recorded| record(recorded, current.as_ref(), call.now));
+        let rows = rows.map(|recorded| record(recorded, call.now));
         Ok(Reply::page(
             rows.collect(),
             query.pagination(&page, &binding, last.as_ref()),
@@ -70,11 +69,10 @@ pub(crate) fn read(mut call: Call) -> Answering {
         call.takes_nothing()?;
         let id = call.id("id", IdKind::BaaAcceptance)?;
         let store = &call.gateway.store;
-        let found = baa::find(store, &call.caller.organization_id, &id).await;
+        let found = baa::find(store, &call.caller.organization_id, &id, call.now).await;
         let found = found.map_err(|error| store_fault(&error))?;
         let found = found.ok_or_else(missing)?;
-        let current = current(store, call.now).await?;
-        Ok(Reply::of(record(&found, current.as_ref(), call.now)))
+        Ok(Reply::of(record(&found, call.now)))
     })
 }
 
@@ -176,9 +174,10 @@ pub(crate) fn accept(mut call: Call) -> Deciding {
                     acceptance,
                     superseded_at: None,
                     terminated_at: None,
+                    outdated: None,
                     document: Some(document.facts),
                 };
-                let data = record(&recorded, Some(&template), call.now);
+                let data = record(&recorded, call.now);
                 let sha256 = recorded.document.map(|document| document.sha256);
                 let mut effect = Effect::created("baa_acceptance", &id, data)
                     .detail("template_version", template.version)
@@ -334,9 +333,7 @@ fn standing(status: &Status) -> Value {
         latest,
     } = status;
     let accepted = latest.as_ref().map(|latest| &latest.acceptance);
-    let expires_at = latest
-        .as_ref()
-        .and_then(|latest| latest.expires_at(template.as_ref()));
+    let expires_at = latest.as_ref().and_then(Recorded::expires_at);
     json!({
         "object": "baa_status",
         "status": standing.word(),
@@ -371,11 +368,12 @@ fn text(template: &Template) -> Value {
 }
 
 /// The acceptance as contract 13 shows it.
-fn record(recorded: &Recorded, current: Option<&Template>, now: Timestamp) -> Value {
+fn record(recorded: &Recorded, now: Timestamp) -> Value {
     let Recorded {
         acceptance,
         superseded_at,
         terminated_at,
+        outdated: _,
         document,
     } = recorded;
     let Acceptance {
@@ -413,7 +411,7 @@ fn record(recorded: &Recorded, current: Option<&Template>, now: Timestamp) -> Va
         "object": "baa_acceptance",
         "template_version": template_version,
         "template_sha256": template_sha256,
-        "status": recorded.status(current, now),
+        "status": recorded.status(now),
         "accepted_by": {
             "user_id": accepted_by_user_id,
             "name": signer_name,

@@ -17,7 +17,7 @@ use crate::call::{
 use crate::cursor;
 use crate::egress;
 use crate::input;
-use crate::integrations::{available, find, in_use};
+use crate::integrations::{available, find, in_use, left};
 use crate::query::PAGE;
 
 /// Contract 11: `[a-z0-9_-]{1,40}`.
@@ -36,7 +36,7 @@ pub(crate) fn list(mut call: Call) -> Answering {
         query.end(&mut problems);
         problems.into_result()?;
         let integration = find(&call).await?;
-        available(&call)?;
+        left(&call)?;
         let found = binding::list(&call.gateway.store, &integration, &page).await;
         let found = found.map_err(|error| store_fault(&error))?;
         let last = found.last(|row| Position::new(row.created_at, &row.id));
@@ -108,7 +108,7 @@ pub(crate) fn remove(mut call: Call) -> Deciding {
                     return Err(refused(missing()));
                 }
                 // What is not there comes before what is not on (contract 2); a refusal undoes the deletion.
-                available(&call).map_err(refused)?;
+                left(&call).map_err(refused)?;
                 let data = json!({"id": id, "object": "integration_binding", "deleted": true});
                 let mut effect = Effect::new("deleted", "integration_binding", &id, data);
                 effect.outdated.bindings = true;

@@ -30,6 +30,7 @@ use crate::call::{
     Answering, Call, Change, Client, Content, Deciding, Effect, JUDGED_TIMES, Outdated, Refused,
     Reply, Undone, never_settled, store_fault,
 };
+use crate::condition;
 use crate::lines::accepts_lines;
 use crate::query::Query;
 
@@ -74,18 +75,19 @@ impl Handler for Read {
                 Err(fault) => return exchange.refuse(fault).await,
             };
             match answer(call).await {
-                Ok(reply) => show(&exchange, reply.content),
+                Ok(reply) => show(&exchange, StatusCode::OK, reply.content),
                 Err(fault) => exchange.refuse(fault).await,
             }
         })
     }
 }
 
-fn show(exchange: &Exchange, content: Content) -> Response {
+/// `status` is that of an answer of its own kind; one in the envelope is good.
+fn show(exchange: &Exchange, status: StatusCode, content: Content) -> Response {
     let (data, pagination) = match content {
         Content::Data { data, pagination } => (data, pagination),
         Content::Plain { headers, body } => {
-            return exchange.respond(StatusCode::OK, headers, body);
+            return exchange.respond(status, headers, body);
         }
     };
     let mut body = envelope(data, &exchange.request_id);
@@ -121,21 +123,26 @@ impl Handler for Watched {
                 Ok(reply) => reply,
                 Err(fault) => return exchange.refuse(fault).await,
             };
-            match witness(&mut exchange, happened, target, details).await {
-                Ok(()) => show(&exchange, content),
+            let (status, content) = match condition::judge(&exchange.head.headers, content) {
+                Ok(judged) => judged,
+                Err(fault) => return exchange.refuse(fault).await,
+            };
+            match witness(&mut exchange, happened, status, target, details).await {
+                Ok(()) => show(&exchange, status, content),
                 Err(fault) => exchange.refuse(fault).await,
             }
         })
     }
 }
 
-/// The audit row of a read, written before its answer.
+/// The audit row of a read, written before its answer, which has this status.
 ///
 /// # Errors
 /// 503: what cannot be audited is not answered.
 pub(crate) async fn witness(
     exchange: &mut Exchange,
     happened: &str,
+    status: StatusCode,
     target: Option<Target>,
     details: Map<String, Value>,
 ) -> Result<(), Fault> {
@@ -143,7 +150,7 @@ pub(crate) async fn witness(
     let row = exchange.trail.scribe().row(Entry {
         event: format!("{family}.{happened}"),
         target,
-        status: StatusCode::OK.as_u16(),
+        status: status.as_u16(),
         details,
     });
     match audit::append(&exchange.gateway.store, &[row]).await {

@@ -4,6 +4,7 @@
 //! of them before the transaction, those that were written meanwhile inside it.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use http::StatusCode;
 use serde_json::{Value, json};
@@ -13,10 +14,11 @@ use svc_core::id::IdKind;
 use svc_core::surface::fields::Fields;
 use svc_core::time::Timestamp;
 use svc_pipeline::moment;
+use svc_pipeline::policy::PolicySet;
+use svc_store::Transaction;
 use svc_store::entity::{self, Entity, Judged, NewEntity, RecordKey};
 use svc_store::page::Position;
 use svc_store::record::{self, Record};
-use svc_store::{Transaction, outbox};
 
 use crate::apps;
 use crate::call::{
@@ -119,6 +121,7 @@ async fn create(call: &Call, app_id: String, key: String, schema: Schema) -> Res
     let entity = Entity::new(&call.gateway.store, new).await;
     let entity = entity.map_err(|error| store_fault(&error))?;
     let changes = Schema::default().changes(&entity.schema);
+    let policy = Arc::clone(&call.policy);
     Ok(change(move |mut tx| {
         Box::pin(async move {
             if entity::count(&mut tx, &entity.app_id).await? >= MAX_ENTITIES {
@@ -128,7 +131,7 @@ async fn create(call: &Call, app_id: String, key: String, schema: Schema) -> Res
             if entity::insert(&mut tx, &entity).await? == Judged::Outdated {
                 return Err(outdated());
             }
-            announce(&mut tx, &entity, &changes, entity.created_at).await?;
+            announce(&mut tx, &entity, &changes, entity.created_at, &policy).await?;
             let made = effect("created", &entity, changes.len());
             Ok(made.with_status(StatusCode::CREATED))
         })
@@ -160,7 +163,7 @@ async fn update(call: &Call, before: Entity, schema: Schema) -> Result<Change, F
         }
         fits(&schema, &misfits)?;
     }
-    let now = call.now;
+    let (now, policy) = (call.now, Arc::clone(&call.policy));
     Ok(change(move |mut tx| {
         Box::pin(async move {
             let replaced = entity::replace_schema(&mut tx, &before, &schema, now).await?;
@@ -171,7 +174,7 @@ async fn update(call: &Call, before: Entity, schema: Schema) -> Result<Change, F
                 scan_the_rest(&mut tx, &before, &key, &schema, since).await?;
             }
             let next = before.with(schema, now);
-            announce(&mut tx, &next, &changes, now).await?;
+            announce(&mut tx, &next, &changes, now, &policy).await?;
             Ok(effect("updated", &next, changes.len()))
         })
     }))
@@ -220,9 +223,10 @@ async fn announce(
     entity: &Entity,
     changes: &[SchemaChange],
     at: Timestamp,
+    policy: &PolicySet,
 ) -> Result<(), Refused> {
     let event = record_events::schema_updated(entity, changes, at);
-    Ok(outbox::publish(tx, &[event]).await?)
+    Ok(record_events::publish(tx, event, policy).await?)
 }
 
 fn effect(happened: &'static str, entity: &Entity, changes: usize) -> Effect {

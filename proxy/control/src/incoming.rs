@@ -29,7 +29,7 @@ use svc_store::entity::{Judged, RecordKey};
 use svc_store::idempotency::{self, Envelope, Scope};
 use svc_store::inbound_webhook::{self, Entrance};
 use svc_store::record::{self, CreatedVia, Record};
-use svc_store::{StoreError, TransactionError, audit, outbox, tenant};
+use svc_store::{StoreError, TransactionError, audit, tenant};
 
 use crate::call::{JUDGED_TIMES, never_settled, store_fault};
 use crate::entities;
@@ -98,6 +98,8 @@ async fn opened(exchange: &mut Exchange) -> Result<(Entrance, bytes::Bytes), Fau
         organization_id: webhook.org_id.clone(),
         mode: webhook.mode,
     });
+    // Also of a sender who leaves before the body is here.
+    exchange.trail.admitted();
     let no_store = HeaderValue::from_static("no-store");
     exchange.headers.insert(CACHE_CONTROL, no_store);
     let body = exchange.read_body(MAX_BODY_BYTES).await?;
@@ -199,7 +201,6 @@ async fn admitted(
         }
         return Err(fault.into());
     }
-    exchange.trail.admitted();
     Ok(payload)
 }
 
@@ -271,6 +272,7 @@ async fn commit(
         None => None,
     };
     let scribe = exchange.trail.scribe();
+    let policy = Arc::clone(&exchange.policy);
     let done = store.transaction(move |mut tx| {
         Box::pin(async move {
             let Entrance {
@@ -291,7 +293,7 @@ async fn commit(
             }
             if record.origin_delivery_id.is_none() {
                 let event = record_events::created(&entity, &record, webhook_payload);
-                outbox::publish(&mut tx, &[event]).await?;
+                record_events::publish(&mut tx, event, &policy).await?;
             }
             inbound_webhook::touch(&mut tx, &webhook, at).await?;
             let entity = entities::target(&entity);

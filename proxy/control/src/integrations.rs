@@ -38,11 +38,15 @@ pub(crate) fn list(mut call: Call) -> Answering {
         let page = query.page(PAGE, &binding, &mut problems);
         query.end(&mut problems);
         problems.into_result()?;
-        available(&call)?;
         let caller = &call.caller;
         let (store, organization) = (&call.gateway.store, &caller.organization_id);
         let found = integration::list(store, organization, caller.mode, revoked, &page).await;
         let found = found.map_err(|error| store_fault(&error))?;
+        // Where nothing is left, there is nothing to look at.
+        match found.rows.is_empty() {
+            true => available(&call)?,
+            false => left(&call)?,
+        }
         let last = found.last(|row| Position::new(row.created_at, &row.id));
         Ok(Reply::page(
             found.rows.iter().map(record).collect(),
@@ -55,7 +59,7 @@ pub(crate) fn read(mut call: Call) -> Answering {
     Box::pin(async move {
         call.takes_nothing()?;
         let found = find(&call).await?;
-        available(&call)?;
+        left(&call)?;
         Ok(Reply::of(single(&found)))
     })
 }
@@ -71,9 +75,14 @@ pub(crate) async fn find(call: &Call) -> Result<Integration, Fault> {
         .ok_or_else(missing)
 }
 
-/// Contract 2, step 13.
+/// Contract 2, step 13: for what makes, changes or sends something.
 pub(crate) fn available(call: &Call) -> Result<(), Fault> {
     feature::integrations(&call.caller, &call.policy.plans)
+}
+
+/// The same for what looks at what is there, or ends it.
+pub(crate) fn left(call: &Call) -> Result<(), Fault> {
+    feature::integrations_left(&call.caller)
 }
 
 pub(crate) fn create(mut call: Call) -> Deciding {
@@ -165,7 +174,7 @@ pub(crate) fn revoke(mut call: Call) -> Deciding {
     Box::pin(async move {
         call.takes_nothing()?;
         let found = find(&call).await?;
-        available(&call)?;
+        left(&call)?;
         Ok(change(move |mut tx| {
             Box::pin(async move {
                 let (org_id, mode) = (&found.org_id, found.mode);

@@ -14,6 +14,7 @@ pub mod baa;
 mod bindings;
 mod budget;
 mod call;
+mod condition;
 mod cursor;
 mod egress;
 mod end_users;

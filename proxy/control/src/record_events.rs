@@ -6,9 +6,23 @@ use svc_core::entity::Change;
 use svc_core::time::Timestamp;
 use svc_core::webhook::EventName;
 use svc_pipeline::caller::WebhookPayload;
+use svc_pipeline::policy::PolicySet;
 use svc_store::entity::Entity;
-use svc_store::outbox::Event;
+use svc_store::outbox::{self, Event};
 use svc_store::record::Record;
+use svc_store::{StoreError, Transaction};
+
+/// Has whoever asked for an event told of it, in the transaction that made it happen.
+///
+/// # Errors
+/// Those of the database and of the endpoints' keys.
+pub(crate) async fn publish(
+    tx: &mut Transaction<'_>,
+    event: Event,
+    policy: &PolicySet,
+) -> Result<(), StoreError> {
+    outbox::publish(tx, &[event], &policy.plans.with_webhooks()).await
+}
 
 pub(crate) fn created(entity: &Entity, record: &Record, payload: WebhookPayload) -> Event {
     let data = json!({"record_id": record.id, "created_via": record.created_via.word()});

@@ -7,7 +7,6 @@ use svc_core::id::IdKind;
 use svc_core::surface::fields::Fields;
 use svc_pipeline::moment;
 use svc_store::entity::{Entity, Judged, RecordKey};
-use svc_store::outbox;
 use svc_store::page::Position;
 use svc_store::record::{self, CreatedVia, Record};
 
@@ -92,7 +91,7 @@ pub(crate) fn create(mut call: Call) -> Deciding {
                 let records = std::slice::from_ref(&record);
                 current(record::insert(&mut tx, &entity, &key, records).await?)?;
                 let event = record_events::created(&entity, &record, payload);
-                outbox::publish(&mut tx, &[event]).await?;
+                record_events::publish(&mut tx, event, &call.policy).await?;
                 let effect = Effect::created("record", &record.id, shown(&entity, &record));
                 Ok(effect.detail("entity", entities::target(&entity)))
             })
@@ -152,7 +151,7 @@ pub(crate) fn create_many(mut call: Call) -> Deciding {
                 let batch_id = moment::id(IdKind::Bare);
                 let ids: Vec<String> = records.iter().map(|record| record.id.clone()).collect();
                 let event = record_events::bulk_created(&entity, &batch_id, &ids, at);
-                outbox::publish(&mut tx, &[event]).await?;
+                record_events::publish(&mut tx, event, &call.policy).await?;
                 let data = json!({
                     "id": batch_id,
                     "object": "record_batch",
@@ -220,7 +219,7 @@ pub(crate) fn update(mut call: Call) -> Deciding {
                     next.updated_at = moment::now();
                     current(record::update(&mut tx, &entity, &key, &next).await?)?;
                     let event = record_events::updated(&entity, &next, &changed, payload);
-                    outbox::publish(&mut tx, &[event]).await?;
+                    record_events::publish(&mut tx, event, &call.policy).await?;
                 }
                 let effect = Effect::new("updated", "record", &id, shown(&entity, &next));
                 let effect = effect.detail("entity", entities::target(&entity));
@@ -241,7 +240,7 @@ pub(crate) fn remove(mut call: Call) -> Deciding {
                     return Err(refused(missing()));
                 }
                 let event = record_events::deleted(&entity, &id, moment::now());
-                outbox::publish(&mut tx, &[event]).await?;
+                record_events::publish(&mut tx, event, &call.policy).await?;
                 let data = json!({"id": id, "object": "record", "deleted": true});
                 let effect = Effect::new("deleted", "record", &id, data);
                 Ok(effect.detail("entity", entities::target(&entity)))

@@ -33,13 +33,22 @@ fn wanted(
     cycle_end: Timestamp,
 ) -> Result<(Span, Option<GroupBy>), Fault> {
     let mut problems = Problems::default();
-    let from = call
-        .query
-        .time("from", &mut problems)
-        .unwrap_or(cycle_start);
-    let to = call.query.time("to", &mut problems).unwrap_or(cycle_end);
-    if from > to {
-        problems.add("$query.from", "must not be after to");
+    let (start, end) = (
+        call.query.time("from", &mut problems),
+        call.query.time("to", &mut problems),
+    );
+    let (from, to) = (start.unwrap_or(cycle_start), end.unwrap_or(cycle_end));
+    if from > to && problems.is_empty() {
+        // What was not sent is not to blame.
+        let (name, problem) = match (start, end) {
+            (Some(_), Some(_)) => ("$query.from", "must not be after to"),
+            (Some(_), None) => ("$query.from", "is after the current cycle: give to as well"),
+            (None, _) => (
+                "$query.to",
+                "is before the current cycle: give from as well",
+            ),
+        };
+        problems.add(name, problem);
     }
     let group_by = call.query.word("group_by", GroupBy::parse, &mut problems);
     let mode = call.query.word("mode", Mode::parse, &mut problems);

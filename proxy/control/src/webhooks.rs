@@ -53,11 +53,11 @@ pub(crate) fn list(mut call: Call) -> Answering {
         let page = query.page(PAGE, &binding, &mut problems);
         query.end(&mut problems);
         problems.into_result()?;
-        available(&call)?;
         let caller = &call.caller;
         let (store, organization) = (&call.gateway.store, &caller.organization_id);
         let found = webhook_endpoint::list(store, organization, caller.mode, &filter, &page).await;
         let found = found.map_err(|error| store_fault(&error))?;
+        seen(&call, &found.rows)?;
         let last = found.last(|row| Position::new(row.created_at, &row.id));
         Ok(Reply::page(
             found.rows.iter().map(|row| record(row, call.now)).collect(),
@@ -74,16 +74,30 @@ fn is_enabled(word: &str) -> Option<bool> {
     }
 }
 
-/// Contract 2, step 13.
+/// Contract 2, step 13: for what makes, changes or sends something.
 fn available(call: &Call) -> Result<(), Fault> {
     feature::webhooks(&call.caller, &call.policy.plans)
+}
+
+/// The same for what looks at what is there, or ends it.
+fn left(call: &Call) -> Result<(), Fault> {
+    feature::webhooks_left(&call.caller)
+}
+
+/// The same for a list; where nothing is left, there is nothing to look at.
+fn seen<T>(call: &Call, rows: &[T]) -> Result<(), Fault> {
+    if rows.is_empty() {
+        available(call)
+    } else {
+        left(call)
+    }
 }
 
 pub(crate) fn read(mut call: Call) -> Answering {
     Box::pin(async move {
         call.takes_nothing()?;
         let found = find(&call).await?;
-        available(&call)?;
+        left(&call)?;
         Ok(Reply::of(record(&found, call.now)))
     })
 }
@@ -158,7 +172,11 @@ pub(crate) fn update(mut call: Call) -> Deciding {
     Box::pin(async move {
         let changes = Changes::read(&mut call)?;
         let found = find(&call).await?;
-        available(&call)?;
+        if changes.only_disable() {
+            left(&call)?;
+        } else {
+            available(&call)?;
+        }
         if let Given::Value(app_id) = &changes.app_id {
             check_app(&call, app_id).await?;
         }
@@ -186,7 +204,7 @@ pub(crate) fn remove(mut call: Call) -> Deciding {
     Box::pin(async move {
         call.takes_nothing()?;
         let found = find(&call).await?;
-        available(&call)?;
+        left(&call)?;
         Ok(change(move |mut tx| {
             Box::pin(async move {
                 let (org_id, mode) = (&found.org_id, found.mode);
@@ -329,6 +347,26 @@ impl Changes {
         fields.end_strictly(&mut problems);
         problems.into_result()?;
         Ok(changes)
+    }
+
+    /// Whether all that is asked for is that the endpoint gets nothing.
+    fn only_disable(&self) -> bool {
+        let Self {
+            url,
+            events,
+            description,
+            app_id,
+            entity_keys,
+            enabled,
+        } = self;
+        let others = [
+            url.is_none(),
+            events.is_none(),
+            matches!(description, Given::Absent),
+            matches!(app_id, Given::Absent),
+            matches!(entity_keys, Given::Absent),
+        ];
+        *enabled == Some(false) && others.iter().all(|is_absent| *is_absent)
     }
 
     /// The names of the fields that are now others.

@@ -316,10 +316,12 @@ fn webhooks(
     let addresses = configuration.integrations.addresses()?;
     let rule = address_rule(addresses.clone());
     let connector = PingoraConnector::new(outbound(configuration), rule, upstream)?;
+    let policies = Arc::clone(&gateway.policies);
     let outside = svc_webhook::Outside {
         store: gateway.store.clone(),
         connector: Arc::new(connector),
         metrics: svc_webhook::Metrics::register(registry)?,
+        with_webhooks: Arc::new(move || policies.current().plans.with_webhooks()),
         replica_id: gateway.replica_id.clone(),
         background: gateway.background.clone(),
     };

@@ -47,15 +47,40 @@ pub fn known(catalogue: &Catalogue) -> BTreeSet<&str> {
     ALL.into_iter().chain(marked).collect()
 }
 
+/// Why an organization may not use a feature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lack {
+    /// Its plan does not have it.
+    Plan,
+    /// It has not switched it on, or has switched it off.
+    Switch,
+}
+
+impl Lack {
+    /// The word of `details.reason`.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Plan => "not_in_plan",
+            Self::Switch => SWITCHED_OFF,
+        }
+    }
+}
+
 /// Whether this caller's organization may use webhooks.
 ///
 /// # Errors
 /// 403: not in its plan, or switched off.
 pub fn webhooks(caller: &Caller, plans: &Plans) -> Result<(), Fault> {
-    if !plans.offers(caller.plan_tier, WEBHOOKS) {
-        let fault = Code::FeatureNotAvailable.fault();
-        return Err(fault.detail("required_tier", plans.tier_with(WEBHOOKS)));
-    }
+    in_plan(WEBHOOKS, caller, plans)?;
+    webhooks_left(caller)
+}
+
+/// Whether this caller's organization may look at the webhooks that it has and end them, which needs no plan: what an
+/// earlier plan has left must not stay for good.
+///
+/// # Errors
+/// 403: switched off.
+pub fn webhooks_left(caller: &Caller) -> Result<(), Fault> {
     if caller.has_switched_off(WEBHOOKS) {
         let message = "The organization has switched webhooks off.";
         let fault = Fault::new(Code::FeatureNotAvailable, message);
@@ -83,13 +108,37 @@ pub fn is_on_at_first(name: &str) -> bool {
 /// # Errors
 /// 403: not in its plan, or switched off.
 pub fn integrations(caller: &Caller, plans: &Plans) -> Result<(), Fault> {
-    if !plans.offers(caller.plan_tier, INTEGRATIONS) {
-        let fault = Code::FeatureNotAvailable.fault();
-        return Err(fault.detail("required_tier", plans.tier_with(INTEGRATIONS)));
-    }
+    in_plan(INTEGRATIONS, caller, plans)?;
+    integrations_left(caller)
+}
+
+/// As [`webhooks_left`], of integrations.
+///
+/// # Errors
+/// 403: switched off.
+pub fn integrations_left(caller: &Caller) -> Result<(), Fault> {
     if caller.has_feature(INTEGRATIONS) {
         Ok(())
     } else {
         Err(Code::IntegrationsDisabled.fault())
     }
+}
+
+/// What keeps this caller's organization from using its integrations in a run; `None`: nothing does.
+pub(crate) fn lack_of_integrations(caller: &Caller, plans: &Plans) -> Option<Lack> {
+    if !plans.offers(caller.plan_tier, INTEGRATIONS) {
+        Some(Lack::Plan)
+    } else if !caller.has_feature(INTEGRATIONS) {
+        Some(Lack::Switch)
+    } else {
+        None
+    }
+}
+
+fn in_plan(feature: &str, caller: &Caller, plans: &Plans) -> Result<(), Fault> {
+    if plans.offers(caller.plan_tier, feature) {
+        return Ok(());
+    }
+    let fault = Code::FeatureNotAvailable.fault();
+    Err(fault.detail("required_tier", plans.tier_with(feature)))
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use http::header::CONTENT_TYPE;
 use http::{HeaderName, HeaderValue, Method, StatusCode};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 use sha2::{Digest, Sha256};
@@ -14,15 +15,16 @@ use svc_core::fault::{Code, Fault, invalid};
 use svc_core::secret;
 use svc_core::time::Timestamp;
 use svc_core::version::ApiVersion;
+use svc_store::audit::{self, Row};
 use svc_store::idempotency::{self, Claimed, Envelope, LEASE_MS, Scope};
-use svc_store::{Store, StoreError, Transaction, audit, tenant};
+use svc_store::{Store, StoreError, Transaction, tenant};
 use tokio::sync::Mutex;
 
 use crate::exchange::{Exchange, REQUEST_ID, SVC_VERSION, finish_headers, given};
 use crate::gateway::Gateway;
 use crate::moment;
 use crate::response::{Body, Response};
-use crate::trail::Entry;
+use crate::trail::{Entry, Scribe};
 
 pub(crate) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 /// Marks an answer that was kept for its key.
@@ -315,14 +317,7 @@ impl Claim {
 
 /// The answer of the first request, with an audit row of its own (contract 4); 503 where that row cannot be written.
 pub async fn replay(mut exchange: Exchange, stored: Stored) -> Response {
-    let mut details = Map::new();
-    details.insert("original_request_id".into(), stored.request_id().into());
-    let row = exchange.trail.scribe().row(Entry {
-        event: "request.replayed".to_owned(),
-        target: None,
-        status: stored.status().as_u16(),
-        details,
-    });
+    let row = row_of_replay(&exchange.trail.scribe(), &stored);
     match audit::append(&exchange.gateway.store, &[row]).await {
         Ok(()) => {
             exchange.trail.written();
@@ -333,6 +328,18 @@ pub async fn replay(mut exchange: Exchange, stored: Stored) -> Response {
             exchange.refuse(fault).await
         }
     }
+}
+
+/// Says of a request that it was answered as another one was before.
+pub(crate) fn row_of_replay(scribe: &Scribe, stored: &Stored) -> Row {
+    let mut details = Map::new();
+    details.insert("original_request_id".into(), stored.request_id().into());
+    scribe.row(Entry {
+        event: "request.replayed".to_owned(),
+        target: None,
+        status: stored.status().as_u16(),
+        details,
+    })
 }
 
 /// A response as it is given again. May hold a secret that is shown once: kept only under [`Envelope`].
@@ -359,12 +366,20 @@ impl Stored {
         &self.request_id
     }
 
-    fn status(&self) -> StatusCode {
+    pub(crate) fn status(&self) -> StatusCode {
         StatusCode::from_u16(self.status).unwrap_or(StatusCode::OK)
     }
 
+    /// The body, read as what it was made of.
+    ///
+    /// # Errors
+    /// 500 where it is something else.
+    pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T, Fault> {
+        serde_json::from_str(&self.body).map_err(Fault::internal)
+    }
+
     /// The original status, headers and bytes, under the rate-limit headers of this request.
-    fn response(self, exchange: &Exchange) -> Response {
+    pub(crate) fn response(self, exchange: &Exchange) -> Response {
         let mut headers = exchange.headers.clone();
         finish_headers(&mut headers, &self.request_id, exchange.surface);
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));

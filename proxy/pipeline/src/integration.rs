@@ -21,7 +21,7 @@ use svc_store::ledger::BilledTo;
 use svc_store::seal::Content;
 
 use crate::caller::Caller;
-use crate::feature::INTEGRATIONS;
+use crate::feature::Lack;
 use crate::gateway::Gateway;
 use crate::inference::{Breaker, Observed};
 use crate::lately::Lately;
@@ -126,33 +126,17 @@ impl Bound {
     }
 }
 
-/// The bindings that take the place of the operator's providers for this caller; `None` where the organization has
-/// none of its own by plan or by choice, which costs nothing to find out.
-///
-/// # Errors
-/// As [`Bindings::of`].
-pub async fn own_providers(
-    gateway: &Gateway,
-    caller: &Caller,
-    offered: bool,
-) -> Result<Option<Arc<Bound>>, Fault> {
-    if offered && caller.has_feature(INTEGRATIONS) {
-        gateway.bindings.of(gateway, caller).await.map(Some)
-    } else {
-        Ok(None)
-    }
-}
-
 impl Way {
-    /// The service as a provider of models. One that cannot be used is not replaced by the operator's: who pays does
-    /// not change unasked (contract 11).
+    /// The service as a provider of models. One that cannot be used, or whose organization may use none, is not replaced
+    /// by the operator's: who pays, and who gets the content, does not change unasked (contract 11).
     ///
     /// # Errors
     /// 403.
-    pub(crate) fn provider(&self) -> Result<&Arc<Provider>, Fault> {
-        match &self.state {
-            Ok(ready) => Ok(&ready.provider),
-            Err(unusable) => Err(self.refused(unusable.word())),
+    pub(crate) fn provider(&self, lack: Option<Lack>) -> Result<&Arc<Provider>, Fault> {
+        match (&self.state, lack) {
+            (_, Some(lack)) => Err(self.refused(lack.word())),
+            (Ok(ready), None) => Ok(&ready.provider),
+            (Err(unusable), None) => Err(self.refused(unusable.word())),
         }
     }
 

@@ -19,9 +19,9 @@ use crate::{Store, StoreError, Transaction};
 /// Which of a request's rows this is; each request has at most one of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// The intent, durable before any upstream byte.
+    /// The intent, durable before any upstream byte; of a solve that is answered again, that it is so.
     Requested,
-    /// The end of what the intent announced.
+    /// The end of what the intent announced; of a solve that is answered again, what it came to.
     Terminal,
     /// The only row of a request, or of no request.
     Single,

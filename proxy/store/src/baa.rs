@@ -16,18 +16,28 @@ pub use document::{
     Document, DocumentFacts, read_document, rewrap, seal_document, signed_message, signer,
 };
 
-/// Acceptances with the facts of their documents; a `WHERE` clause follows.
-macro_rules! recorded {
-    () => {
-        "SELECT * FROM (SELECT a.*, d.size_bytes, d.sha256 AS document_sha256, d.signature, d.signing_key_id \
-         FROM baa_acceptances a LEFT JOIN baa_documents d ON d.acceptance_id = a.id) recorded"
+/// The templates published by `$1` that came after the one that was accepted, in the order of [`read_current`].
+macro_rules! newer {
+    ($what:literal) => {
+        concat!(
+            "(SELECT ",
+            $what,
+            " FROM baa_templates t JOIN baa_templates own ON own.version = a.template_version \
+             WHERE t.published_at <= $1 AND (t.published_at, t.version) > (own.published_at, own.version))"
+        )
     };
 }
 
-/// The template that is to be accepted at `$1`; a list of columns stands before.
-macro_rules! in_force {
+/// Acceptances with the facts of their documents and with what was published since, by `$1`; a `WHERE` clause follows.
+macro_rules! recorded {
     () => {
-        " FROM baa_templates WHERE published_at <= $1 ORDER BY published_at DESC, version DESC LIMIT 1"
+        concat!(
+            "SELECT * FROM (SELECT a.*, d.size_bytes, d.sha256 AS document_sha256, d.signature, d.signing_key_id, ",
+            newer!("COUNT(*)"),
+            " AS newer_templates, ",
+            newer!("MIN(t.reaccept_by)"),
+            " AS grace_ends_at FROM baa_acceptances a LEFT JOIN baa_documents d ON d.acceptance_id = a.id) recorded"
+        )
     };
 }
 
@@ -77,22 +87,6 @@ pub struct Template {
     pub reaccept_by: Option<Timestamp>,
 }
 
-/// What the template in force means for acceptances; its text does not matter to them.
-#[derive(Clone, Copy)]
-struct InForce<'a> {
-    version: &'a str,
-    reaccept_by: Option<Timestamp>,
-}
-
-impl<'a> From<&'a Template> for InForce<'a> {
-    fn from(template: &'a Template) -> Self {
-        Self {
-            version: &template.version,
-            reaccept_by: template.reaccept_by,
-        }
-    }
-}
-
 /// One acceptance. A fact: only its end is ever added.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Acceptance {
@@ -114,14 +108,24 @@ pub struct Acceptance {
     pub expires_at: Option<Timestamp>,
 }
 
-/// An acceptance with what has become of it.
+/// An acceptance with what has become of it by the time at which it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recorded {
     pub acceptance: Acceptance,
     pub superseded_at: Option<Timestamp>,
     pub terminated_at: Option<Timestamp>,
+    /// `None`: the template that was accepted is the newest.
+    pub outdated: Option<Outdated>,
     /// `None` where the acceptance was recorded without one.
     pub document: Option<DocumentFacts>,
+}
+
+/// Newer templates than the one that was accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outdated {
+    /// The end of the first time of grace that one of them sets: a later template does not put in force again what has
+    /// expired.
+    pub grace_ends_at: Option<Timestamp>,
 }
 
 /// Where an organization stands, and what that rests on.
@@ -135,14 +139,13 @@ pub struct Status {
 }
 
 impl Recorded {
-    /// As the record shows it, where `current` is the template in force at `now`: `terminated`, `superseded`, `expired`
-    /// or `in_force`.
-    pub fn status(&self, current: Option<&Template>, now: Timestamp) -> &'static str {
+    /// As the record shows it: `terminated`, `superseded`, `expired` or `in_force`.
+    pub fn status(&self, now: Timestamp) -> &'static str {
         if self.terminated_at.is_some() {
             "terminated"
         } else if self.superseded_at.is_some() {
             "superseded"
-        } else if self.expires_at(current).is_some_and(|end| end <= now) {
+        } else if self.expires_at().is_some_and(|end| end <= now) {
             "expired"
         } else {
             "in_force"
@@ -150,32 +153,20 @@ impl Recorded {
     }
 
     /// When this acceptance stops counting: at its own end, or with the time of grace after a newer template.
-    pub fn expires_at(&self, current: Option<&Template>) -> Option<Timestamp> {
-        self.end(self.newer(current.map(InForce::from)))
+    pub fn expires_at(&self) -> Option<Timestamp> {
+        let grace = self.outdated.and_then(|outdated| outdated.grace_ends_at);
+        let ends = [self.acceptance.expires_at, grace];
+        ends.into_iter().flatten().min()
     }
 
-    fn end(&self, newer: Option<InForce<'_>>) -> Option<Timestamp> {
-        let grace = newer.and_then(|newest| newest.reaccept_by);
-        [self.acceptance.expires_at, grace]
-            .into_iter()
-            .flatten()
-            .min()
-    }
-
-    /// The template in force, where it is another one than was accepted.
-    fn newer<'a>(&self, current: Option<InForce<'a>>) -> Option<InForce<'a>> {
-        current.filter(|newest| newest.version != self.acceptance.template_version)
-    }
-
-    fn standing(&self, current: Option<InForce<'_>>, now: Timestamp) -> Standing {
-        let newer = self.newer(current);
+    fn standing(&self, now: Timestamp) -> Standing {
         if self.terminated_at.is_some_and(|end| end <= now) {
             Standing::Terminated
-        } else if self.end(newer).is_some_and(|end| end <= now) {
+        } else if self.expires_at().is_some_and(|end| end <= now) {
             Standing::Expired
         } else if self.acceptance.effective_at > now {
             Standing::None
-        } else if newer.is_some() {
+        } else if self.outdated.is_some() {
             Standing::ReacceptanceDue
         } else {
             Standing::Active
@@ -381,23 +372,33 @@ pub async fn terminate(
         .await
 }
 
-/// One page of an organization's acceptances, newest first.
+/// One page of an organization's acceptances as they stand at `now`, newest first.
 ///
 /// # Errors
 /// Those of the database.
-pub async fn list(store: &Store, org_id: &str, page: &Page) -> Result<Paged<Recorded>, StoreError> {
-    let sql = concat!(recorded!(), " WHERE org_id = $1");
-    let listing = Listing::new(sql, args![org_id]).by("accepted_at", Order::NewestFirst);
+pub async fn list(
+    store: &Store,
+    org_id: &str,
+    page: &Page,
+    now: Timestamp,
+) -> Result<Paged<Recorded>, StoreError> {
+    let sql = concat!(recorded!(), " WHERE org_id = $2");
+    let listing = Listing::new(sql, args![now, org_id]).by("accepted_at", Order::NewestFirst);
     listing.page(store, page, from_row).await
 }
 
-/// An acceptance of an organization.
+/// An acceptance of an organization as it stands at `now`.
 ///
 /// # Errors
 /// Those of the database.
-pub async fn find(store: &Store, org_id: &str, id: &str) -> Result<Option<Recorded>, StoreError> {
-    let sql = concat!(recorded!(), " WHERE org_id = $1 AND id = $2");
-    store.db.find(sql, args![org_id, id], from_row).await
+pub async fn find(
+    store: &Store,
+    org_id: &str,
+    id: &str,
+    now: Timestamp,
+) -> Result<Option<Recorded>, StoreError> {
+    let sql = concat!(recorded!(), " WHERE org_id = $2 AND id = $3");
+    store.db.find(sql, args![now, org_id, id], from_row).await
 }
 
 /// Where the organization stands at `now`.
@@ -419,12 +420,9 @@ pub async fn status(store: &Store, org_id: &str, now: Timestamp) -> Result<Statu
         .read(move |cx| {
             Box::pin(async move {
                 let template = read_current(cx, now).await?;
-                let latest = read_latest(cx, &id).await?;
-                let standing = latest.as_ref().map_or(Standing::None, |latest| {
-                    latest.standing(template.as_ref().map(InForce::from), now)
-                });
+                let latest = read_latest(cx, &id, now).await?;
                 Ok(Status {
-                    standing,
+                    standing: standing_of(latest.as_ref(), now),
                     template,
                     latest,
                 })
@@ -438,31 +436,28 @@ pub(crate) async fn read_standing(
     org_id: &str,
     now: Timestamp,
 ) -> Result<Standing, StoreError> {
-    let Some(latest) = read_latest(cx, org_id).await? else {
-        return Ok(Standing::None);
-    };
-    let sql = concat!("SELECT version, reaccept_by", in_force!());
-    let Some(row) = cx.row(sql, args![now]).await? else {
-        return Ok(latest.standing(None, now));
-    };
-    let version: String = row.get("version")?;
-    let current = InForce {
-        version: &version,
-        reaccept_by: row.get("reaccept_by")?,
-    };
-    Ok(latest.standing(Some(current), now))
+    let latest = read_latest(cx, org_id, now).await?;
+    Ok(standing_of(latest.as_ref(), now))
 }
 
-async fn read_latest(cx: &mut Connection, org_id: &str) -> Result<Option<Recorded>, StoreError> {
+fn standing_of(latest: Option<&Recorded>, now: Timestamp) -> Standing {
+    latest.map_or(Standing::None, |latest| latest.standing(now))
+}
+
+async fn read_latest(
+    cx: &mut Connection,
+    org_id: &str,
+    now: Timestamp,
+) -> Result<Option<Recorded>, StoreError> {
     let sql = concat!(
         recorded!(),
-        " WHERE org_id = $1 AND superseded_at IS NULL ORDER BY accepted_at DESC, id DESC LIMIT 1"
+        " WHERE org_id = $2 AND superseded_at IS NULL ORDER BY accepted_at DESC, id DESC LIMIT 1"
     );
-    cx.one(sql, args![org_id], from_row).await
+    cx.one(sql, args![now, org_id], from_row).await
 }
 
 async fn read_current(cx: &mut Connection, now: Timestamp) -> Result<Option<Template>, StoreError> {
-    let sql = concat!("SELECT *", in_force!());
+    let sql = "SELECT * FROM baa_templates WHERE published_at <= $1 ORDER BY published_at DESC, version DESC LIMIT 1";
     let Some(row) = cx.row(sql, args![now]).await? else {
         return Ok(None);
     };
@@ -477,6 +472,8 @@ async fn read_current(cx: &mut Connection, now: Timestamp) -> Result<Option<Temp
 }
 
 fn from_row(row: &Row) -> Result<Recorded, StoreError> {
+    let grace_ends_at: Option<Timestamp> = row.get("grace_ends_at")?;
+    let newer: u32 = row.get("newer_templates")?;
     Ok(Recorded {
         acceptance: Acceptance {
             id: row.get("id")?,
@@ -495,6 +492,7 @@ fn from_row(row: &Row) -> Result<Recorded, StoreError> {
         },
         superseded_at: row.get("superseded_at")?,
         terminated_at: row.get("terminated_at")?,
+        outdated: (newer > 0).then_some(Outdated { grace_ends_at }),
         document: document::facts(row)?,
     })
 }

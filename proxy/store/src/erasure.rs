@@ -3,8 +3,8 @@
 
 use svc_core::time::Timestamp;
 
-use crate::engine::args;
-use crate::{Store, StoreError, Transaction, audit};
+use crate::engine::{Connection, args};
+use crate::{Store, StoreError, Transaction, audit, oauth_application};
 
 /// What an erasure has done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -13,7 +13,8 @@ pub struct Erased {
     pub keys: u64,
     /// People that agents spoke with, by mode, whose keys are no more.
     pub end_users: u64,
-    /// API keys, credentials of agents and OAuth applications that were good until now.
+    /// API keys, credentials of agents and OAuth applications that were good until now, and what the applications had
+    /// issued in other organizations.
     pub credentials: u64,
     /// People of the organization, who lose name, address and password.
     pub users: u64,
@@ -23,11 +24,9 @@ const DESTROY: &str = "DELETE FROM org_keys WHERE org_id = $1";
 const FORGET_END_USERS: &str = "UPDATE end_user_keys SET wrapped = NULL, runtime_user = NULL, erased_at = $2 \
     WHERE org_id = $1 AND erased_at IS NULL";
 /// What is asked for nothing any more: `$1` the organization, `$2` when.
-const REVOKE: [&str; 3] = [
+const REVOKE: [&str; 2] = [
     "UPDATE api_keys SET revoked_at = $2 WHERE org_id = $1 AND revoked_at IS NULL",
     "UPDATE agent_credentials SET revoked_at = $2 WHERE org_id = $1 AND revoked_at IS NULL",
-    "UPDATE oauth_applications SET revoked_at = $2, updated_at = $2, secret_digest = NULL, previous_digest = NULL, \
-     previous_expires_at = NULL WHERE org_id = $1 AND revoked_at IS NULL",
 ];
 const SWITCH_OFF: [&str; 3] = [
     "UPDATE integrations SET revoked_at = $2, secret = NULL, wrapped_key = NULL WHERE org_id = $1 AND revoked_at IS NULL",
@@ -80,6 +79,7 @@ pub async fn organization(
             for sql in REVOKE {
                 erased.credentials += cx.execute(sql, args![&id, now]).await?;
             }
+            erased.credentials += revoke_applications(cx, &id, now).await?;
             for sql in SWITCH_OFF {
                 cx.execute(sql, args![&id, now]).await?;
             }
@@ -96,6 +96,24 @@ pub async fn organization(
     while forget_names(store, org_id).await? > 0 {}
     store.ring.forget(org_id).await;
     Ok(erased)
+}
+
+/// Revokes the applications of an organization, with all that they have issued anywhere. How many applications and
+/// credentials were good until now.
+async fn revoke_applications(
+    cx: &mut Connection,
+    org_id: &str,
+    now: Timestamp,
+) -> Result<u64, StoreError> {
+    let sql = "SELECT id, revoked_at FROM oauth_applications WHERE org_id = $1";
+    let mut count = 0;
+    for application in cx.rows(sql, args![org_id]).await? {
+        let id: String = application.get("id")?;
+        let revoked_at: Option<Timestamp> = application.get("revoked_at")?;
+        let ended = oauth_application::revoke(&mut Transaction::alone(cx), &id, now).await?;
+        count += u64::from(revoked_at.is_none()) + ended.credentials.len() as u64;
+    }
+    Ok(count)
 }
 
 /// Whom conversations were with: they are many, so not in the same transaction.

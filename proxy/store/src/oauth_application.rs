@@ -1,11 +1,13 @@
 //! Applications that act for users (contract 16.1): kept with the SHA-256 of their secret, revoked for good together
 //! with everything that was issued through them.
 
+use serde_json::Value;
 use svc_core::oauth::ClientKind;
 use svc_core::secret::Mode;
 use svc_core::time::Timestamp;
 
 use crate::api_key::Creator;
+use crate::audit::{self, Actor, ActorKind, Target};
 use crate::engine::{Connection, Row, args};
 use crate::page::{Listing, Page, Paged};
 use crate::{Store, StoreError, Transaction, organization, tenant};
@@ -205,8 +207,8 @@ pub async fn rotate(
     tx.cx.execute_one("application", sql, arguments).await
 }
 
-/// Ends an application and everything that was issued through it; one that is revoked keeps its first time. Call it
-/// under [`lock`].
+/// Ends an application and everything that was issued through it, which the log of each credential's organization says;
+/// one that is revoked keeps its first time. Call it under [`lock`].
 ///
 /// # Errors
 /// Those of the database.
@@ -225,12 +227,44 @@ pub async fn revoke(
     let sql = "DELETE FROM oauth_codes WHERE application_id = $1 AND used_at IS NULL";
     let codes = tx.cx.execute(sql, args![id]).await?;
     let sql = "UPDATE agent_credentials SET revoked_at = $2 \
-               WHERE application_id = $1 AND revoked_at IS NULL AND expires_at > $2 RETURNING digest";
+               WHERE application_id = $1 AND revoked_at IS NULL AND expires_at > $2 \
+               RETURNING id, org_id, mode, agent_id, digest";
     let rows = tx.cx.rows(sql, args![id, now]).await?;
-    let credentials = rows.iter().map(|row| row.get("digest"));
-    Ok(Ended {
-        credentials: credentials.collect::<Result<_, _>>()?,
-        codes,
+    let mut credentials = Vec::with_capacity(rows.len());
+    for credential in &rows {
+        audit::record(tx, &row_of_end(credential, id, now)?).await?;
+        credentials.push(credential.get("digest")?);
+    }
+    Ok(Ended { credentials, codes })
+}
+
+/// The row of a credential that ends with its application. It follows no request of its organization: whoever ended the
+/// application, another organization or the operator, is not named.
+fn row_of_end(
+    credential: &Row,
+    application_id: &str,
+    now: Timestamp,
+) -> Result<audit::Row, StoreError> {
+    let target = Target {
+        kind: "agent_credential".to_owned(),
+        id: credential.get("id")?,
+    };
+    let details = [
+        ("application_id", application_id.to_owned()),
+        ("agent_id", credential.get("agent_id")?),
+        ("reason", "application_revoked".to_owned()),
+    ];
+    let details = details.map(|(name, value)| (name.to_owned(), Value::from(value)));
+    let owner = (credential.get("org_id")?, credential.get("mode")?);
+    let (event, details) = ("oauth.token_revoked", details.into_iter().collect());
+    Ok(audit::Row {
+        actor: Actor {
+            kind: ActorKind::OauthApplication,
+            id: Some(application_id.to_owned()),
+            delegating_user_id: None,
+            hint: None,
+        },
+        ..audit::Row::of_system(event, Some(owner), Some(target), details, now)
     })
 }
 

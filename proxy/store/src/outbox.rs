@@ -16,14 +16,15 @@ use std::collections::btree_map::Entry;
 use serde::Serialize;
 use serde_json::Value;
 use svc_core::id::IdKind;
+use svc_core::plan::Tier;
 use svc_core::secret::Mode;
 use svc_core::time::Timestamp;
 use svc_core::webhook::EventName;
 
-use crate::engine::{Row, args};
+use crate::engine::args;
 use crate::org_key;
 use crate::seal::{self, Place, SecretKey};
-use crate::webhook_endpoint::{self, features};
+use crate::webhook_endpoint::{self, owners};
 use crate::{StoreError, Transaction};
 
 pub use turn::{
@@ -60,19 +61,25 @@ struct Body<'a> {
 
 /// Makes one delivery of each event for each endpoint of its organization and mode that has asked for it, inside the
 /// caller's transaction; its id and its bytes never change from here on. Deliveries for endpoints that are disabled
-/// are `held`, as all are while the organization has switched webhooks off. Costs one query for an organization without
-/// endpoints.
+/// are `held`, as all are while the organization has switched webhooks off or its plan is not one of `with_webhooks`.
+/// Costs one query for an organization without endpoints.
 ///
 /// # Errors
 /// Those of the database and of the endpoints' keys.
-pub async fn publish(tx: &mut Transaction<'_>, events: &[Event]) -> Result<(), StoreError> {
+pub async fn publish(
+    tx: &mut Transaction<'_>,
+    events: &[Event],
+    with_webhooks: &[Tier],
+) -> Result<(), StoreError> {
     let mut audiences = BTreeMap::new();
     for event in events {
         let mode = event.mode;
         let owner = (event.org_id.as_str(), mode.word());
         let listeners = match audiences.entry(owner) {
             Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(new) => new.insert(audience(tx, &event.org_id, mode).await?),
+            Entry::Vacant(new) => {
+                new.insert(audience(tx, &event.org_id, mode, with_webhooks).await?)
+            }
         };
         for listener in listeners.iter() {
             let wanted = &listener.subscription;
@@ -96,10 +103,11 @@ async fn audience(
     tx: &mut Transaction<'_>,
     org_id: &str,
     mode: Mode,
+    with_webhooks: &[Tier],
 ) -> Result<Vec<Listener>, StoreError> {
     let sql = concat!(
         "SELECT id, events, app_id, entity_keys, disabled_reason, wrapped_key, ",
-        features!(),
+        owners!(),
         " FROM webhook_endpoints WHERE org_id = $1 AND mode = $2 AND deleted_at IS NULL",
     );
     let rows = tx.cx.rows(sql, args![org_id, mode]).await?;
@@ -112,25 +120,16 @@ async fn audience(
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(new) => new.insert(tx.org_key(org_id, &wrapped).await?),
         };
-        listeners.push(listener(row, org_id, key, &wrapped)?);
+        let id: String = row.get("id")?;
+        let is_off = webhook_endpoint::is_off(row, with_webhooks)?;
+        listeners.push(Listener {
+            key: webhook_endpoint::open_key(key, &id, org_id, &wrapped)?,
+            subscription: webhook_endpoint::subscription(row)?,
+            is_held: is_off || webhook_endpoint::disabled(row)?.is_some(),
+            id,
+        });
     }
     Ok(listeners)
-}
-
-fn listener(
-    row: &Row,
-    org_id: &str,
-    outer: &SecretKey,
-    wrapped: &[u8],
-) -> Result<Listener, StoreError> {
-    let id: String = row.get("id")?;
-    Ok(Listener {
-        key: webhook_endpoint::open_key(outer, &id, org_id, wrapped)?,
-        subscription: webhook_endpoint::subscription(row)?,
-        is_held: webhook_endpoint::disabled(row)?.is_some()
-            || webhook_endpoint::is_switched_off(row)?,
-        id,
-    })
 }
 
 async fn deliver(

@@ -111,7 +111,8 @@ pub struct Group {
     pub cost_usd: Micro,
 }
 
-/// The row of a solver run.
+/// The row of a solver run, which is the only one of its request: beside that of a run that was answered again, and is not
+/// metered again, stands another one.
 const SOLVED: &str = "workflow.solve_completed";
 /// Lines of a breakdown.
 const MAX_GROUPS: usize = 1_000;
@@ -398,7 +399,8 @@ async fn slice(
     ];
     let sql = "SELECT event, COUNT(*) AS requests FROM audit WHERE org_id = $1 AND mode = $2 \
                AND (occurred_at, id) > ($3, $4) AND (occurred_at, id) <= ($5, $6) \
-               AND (event LIKE 'inference.%' AND phase <> 'requested' OR event = $7 AND result = 'success') \
+               AND (event LIKE 'inference.%' AND phase <> 'requested' \
+               OR event = $7 AND phase = 'single' AND result = 'success') \
                GROUP BY event";
     let rows = cx.rows(sql, arguments).await?;
     let counts = rows

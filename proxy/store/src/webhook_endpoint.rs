@@ -2,6 +2,7 @@
 //! which seals its secrets and the bodies of its deliveries; removing an endpoint destroys it (contract 19.4).
 
 use serde_json::Value;
+use svc_core::plan::Tier;
 use svc_core::secret::Mode;
 use svc_core::time::Timestamp;
 use svc_core::webhook::{FEATURE, Subscription};
@@ -447,19 +448,23 @@ pub(crate) fn disabled(row: &Row) -> Result<Option<Disabled>, StoreError> {
         .transpose()
 }
 
-/// The features of the organization of an endpoint, as a column for [`is_switched_off`].
-macro_rules! features {
+/// What the organization of an endpoint has agreed to and decided, as columns for [`is_off`].
+macro_rules! owners {
     () => {
-        "(SELECT o.features FROM organizations AS o WHERE o.id = webhook_endpoints.org_id) AS features"
+        "(SELECT o.features FROM organizations AS o WHERE o.id = webhook_endpoints.org_id) AS features, \
+         (SELECT o.plan_tier FROM organizations AS o WHERE o.id = webhook_endpoints.org_id) AS plan_tier"
     };
 }
-pub(crate) use features;
+pub(crate) use owners;
 
-/// Whether the organization of an endpoint has switched webhooks off.
-pub(crate) fn is_switched_off(row: &Row) -> Result<bool, StoreError> {
+/// Whether the organization of an endpoint has no webhooks: it has switched them off, or its plan is none of those that
+/// have them.
+pub(crate) fn is_off(row: &Row, with_webhooks: &[Tier]) -> Result<bool, StoreError> {
     let features: Option<Value> = row.get("features")?;
     let switched = features.as_ref().and_then(|features| features.get(FEATURE));
-    Ok(switched.and_then(Value::as_bool) == Some(false))
+    let is_switched_off = switched.and_then(Value::as_bool) == Some(false);
+    let tier = row.word("plan_tier", Tier::parse)?;
+    Ok(is_switched_off || !with_webhooks.contains(&tier))
 }
 
 /// The endpoint's own key.

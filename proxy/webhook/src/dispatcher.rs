@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
+use svc_core::plan::Tier;
 use svc_core::time::Timestamp;
 use svc_pipeline::moment;
 use svc_pipeline::upstream::Connector;
@@ -31,11 +32,15 @@ pub struct Outside {
     /// Its own, because connections belong to the runtime that opened them.
     pub connector: Arc<dyn Connector>,
     pub metrics: Metrics,
+    pub with_webhooks: WithWebhooks,
     /// Whose leases these are.
     pub replica_id: String,
     /// Where everything runs.
     pub background: Handle,
 }
+
+/// The tiers whose organizations may use webhooks, by the policies in force when it is asked.
+pub type WithWebhooks = Arc<dyn Fn() -> Vec<Tier> + Send + Sync>;
 
 /// A running dispatcher. Dropped without [`Self::stop`], it goes on.
 pub struct Dispatcher {
@@ -121,6 +126,7 @@ async fn done<G, T>(hand: &mut Hand<G, T>) -> CameTo<G, T> {
 struct Work {
     way: Arc<Way>,
     metrics: Metrics,
+    with_webhooks: WithWebhooks,
     replica_id: String,
     lanes: Lanes,
     attempts: JoinSet<Option<Done>>,
@@ -148,6 +154,7 @@ impl Work {
             store,
             connector,
             metrics,
+            with_webhooks,
             replica_id,
             background: _,
         } = outside;
@@ -159,6 +166,7 @@ impl Work {
                 settings,
             }),
             metrics,
+            with_webhooks,
             replica_id,
             attempts: JoinSet::new(),
             under_way: HashMap::new(),
@@ -292,8 +300,10 @@ impl Work {
     fn claim(&self, asks: Asks) -> BoxFuture<'static, CameTo<Asks, Claimed>> {
         let (way, replica_id) = (Arc::clone(&self.way), self.replica_id.clone());
         let wanted = asks.iter().map(|(ask, _)| ask.clone()).collect();
+        let tiers = (self.with_webhooks)();
         Box::pin(async move {
-            let claimed = outbox::claim(&way.store, &replica_id, moment::now(), wanted).await;
+            let now = moment::now();
+            let claimed = outbox::claim(&way.store, &replica_id, now, tiers, wanted).await;
             (asks, claimed)
         })
     }
@@ -553,6 +563,7 @@ mod tests {
             store: store.unwrap(),
             connector: Arc::new(Nowhere),
             metrics: Metrics::register(&Registry::new()).unwrap(),
+            with_webhooks: Arc::new(|| Tier::ALL.to_vec()),
             replica_id: "replica".to_owned(),
             background,
         };

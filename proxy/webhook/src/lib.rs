@@ -10,5 +10,5 @@ pub mod schedule;
 pub mod signature;
 
 pub use attempt::Settings;
-pub use dispatcher::{Dispatcher, Outside};
+pub use dispatcher::{Dispatcher, Outside, WithWebhooks};
 pub use metrics::Metrics;

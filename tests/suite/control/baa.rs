@@ -156,8 +156,37 @@ async fn an_agreement_is_signed_once_and_its_document_never_changes(world: &Worl
         assert_eq!(row["event"], "baa.downloaded");
         assert_eq!(row["target_id"], id);
     }
+    let tag = format!("\"{sha256}\"");
+    whoever_has_a_document_is_not_sent_it_again(world, key, &path, &tag).await;
     reads_as_what_was_signed(&first.body, &acceptance, body);
     can_be_verified_offline(world, &first.body, &signed.body);
+}
+
+async fn whoever_has_a_document_is_not_sent_it_again(
+    world: &World,
+    key: &str,
+    acceptance: &str,
+    tag: &str,
+) {
+    let path = format!("{acceptance}/download");
+    for (name, value, status, event) in [
+        ("If-None-Match", tag, 304, "baa.downloaded"),
+        ("If-None-Match", "*", 304, "baa.downloaded"),
+        ("If-None-Match", "\"another\"", 200, "baa.downloaded"),
+        ("If-Match", tag, 200, "baa.downloaded"),
+        ("If-Match", "\"another\"", 422, "baa.denied"),
+    ] {
+        let asked = request(key, "GET", &path, &Value::Null).header(name, value);
+        let answer = world.gateway.answer(&asked).await;
+        assert_eq!(answer.status, status, "{name}: {value}");
+        if status == 304 {
+            assert_eq!((answer.header("etag"), answer.body.len()), (Some(tag), 0));
+        }
+        let row = books::single(&world.gateway.database, answer.request_id()).await;
+        assert_eq!(row["event"], event);
+        let shown = books::document(&row)["outcome"]["status"].clone();
+        assert_eq!(shown, status);
+    }
 }
 
 /// Every word of the agreement and of who signed it can be copied out of the document.
@@ -378,6 +407,29 @@ async fn a_newer_agreement_is_to_be_accepted_within_its_time_of_grace() {
     policies.write("baa/2026-05.toml", &facts("2026-05-02T00:00:00Z"));
     refuses_inference(&world, key).await;
     assert_eq!(status(&world, key).await["status"], "expired");
+    // A text that comes after it asks for nothing more, and forgives nothing.
+    policies.write("baa/2026-06.md", "# Agreement\n\nA stricter text.\n");
+    let further = "title = \"Agreement\"\npublished_at = \"2026-06-01T00:00:00Z\"\n";
+    policies.write("baa/2026-06.toml", further);
+    eventually("the further agreement", async || {
+        let status = status(&world, key).await;
+        (status["current_template_version"] == "2026-06").then_some(())
+    })
+    .await;
+    let expired = status(&world, key).await;
+    assert_eq!(
+        (&expired["status"], &expired["expires_at"]),
+        (&json!("expired"), &json!("2026-05-02T00:00:00.000Z"))
+    );
+    assert_eq!(chat(&world, key).await.status, 402);
+    // Put off, it is not there yet.
+    let put_off = "title = \"Agreement\"\npublished_at = \"2100-06-01T00:00:00Z\"\n";
+    policies.write("baa/2026-06.toml", put_off);
+    eventually("the agreement before", async || {
+        let status = status(&world, key).await;
+        (status["current_template_version"] == "2026-05").then_some(())
+    })
+    .await;
 
     policies.write(
         "baa/2026-05.md",

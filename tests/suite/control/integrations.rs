@@ -1,6 +1,6 @@
 //! Credentials of other services: kept, bound, and used where a platform needs them (contract 11 and 15.4).
 
-use std::time::Duration;
+mod cut_off;
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -404,6 +404,23 @@ impl Clinic {
     }
 }
 
+impl Clinic {
+    /// Runs on its own key are refused, once the reason is known everywhere, and reach nobody.
+    async fn is_refused_for(&self, reason: &str) {
+        let (mark, refused) = eventually("the refusal of a run", async || {
+            let mark = mark();
+            let answer = self.chat(&mark).await;
+            (answer.status == 403).then_some((mark, answer))
+        })
+        .await;
+        let error = refused.json()["error"].clone();
+        assert_eq!(error["code"], "INTEGRATIONS_DISABLED");
+        assert_eq!(error["details"]["reason"], reason);
+        assert!(self.service.seen(&mark).await.is_empty());
+        assert!(self.world.fake.seen(&mark).await.is_empty());
+    }
+}
+
 fn question(text: &str) -> Value {
     json!({"model": "claude-haiku-4-5", "max_tokens": 20, "messages": [{"role": "user", "content": text}]})
 }
@@ -471,42 +488,44 @@ async fn a_model_runs_on_the_organizations_own_key() {
     }
 }
 
+/// Neither the organization's own switch nor a lowered plan sends its content to the operator's provider.
 #[tokio::test]
-async fn a_call_that_a_crash_cuts_off_gets_its_end() {
+async fn a_key_of_ones_own_is_never_replaced_by_the_operators() {
     for clinic in clinics().await {
-        clinic.bind(SECRET, "up", Value::Null).await;
+        let (world, key) = (&clinic.world, &clinic.organization.key);
+        let path = clinic.bind(SECRET, "alpha", Value::Null).await;
+        let switched = |on: bool| json!({"features": {"integrations": on}});
+        let settings = format!("/v1/orgs/{}", clinic.organization.id);
+        data(world, key, "PATCH", &settings, switched(false)).await;
+        clinic.is_refused_for("switched_off").await;
+        data(world, key, "PATCH", &settings, switched(true)).await;
+        assert_eq!(clinic.chat(&mark()).await.status, 200);
+        let mut command = world.gateway.command();
+        command.args(["admin", "set-plan", "--tier", "evaluation"]);
+        let set = program::run(command.args(["--organization", &clinic.organization.id]));
+        assert!(set.status.success(), "{}", program::text(&set.stderr));
+        clinic.is_refused_for("not_in_plan").await;
+        // What is left can be looked at and ended; nothing is made or sent.
+        let body = json!({"project_id": "default", "alias": "other"});
+        let bindings = format!("{path}/bindings");
+        for (method, path, body) in [
+            ("POST", INTEGRATIONS, bridge()),
+            ("POST", &bindings, body),
+            ("POST", "/v1/egress/default/alpha/v1/messages", json!({})),
+        ] {
+            let refused = code(world, key, method, path, body, 403).await;
+            assert_eq!(refused, "FEATURE_NOT_AVAILABLE", "{path}");
+        }
+        let listed = data(world, key, "GET", INTEGRATIONS, Value::Null).await;
+        assert_eq!(path_of(&listed[0]), path);
+        let bound = data(world, key, "GET", &bindings, Value::Null).await;
+        let one = format!("{bindings}/{}", bound[0]["id"].as_str().unwrap());
+        data(world, key, "DELETE", &one, Value::Null).await;
         let mark = mark();
-        let slow = json!({"contains": mark, "event_count": 6, "delay_between_events_ms": 60_000});
-        clinic.service.expect(slow).await;
-        let before = clinic.service.count();
-        let mut body = question(&mark);
-        body["stream"] = true.into();
-        let request = Request::new("POST", "/v1/egress/default/up/v1/messages");
-        let request = request.bearer(&clinic.organization.key).json(&body);
-        let request = request.header("anthropic-version", "2023-06-01");
-        let gateway = &clinic.world.gateway;
-        let mut connection = gateway.connect().await;
-        connection.send(&request.bytes()).await;
-        clinic.service.recorded(before + 1).await;
-        gateway.kill();
-        gateway.start().await;
-        let org = clinic.organization.id.as_str();
-        let sql = "SELECT event, result FROM audit WHERE org_id = $1 AND event IN \
-                   ('integration.requested', 'integration.abandoned', 'integration.denied') ORDER BY phase";
-        let rows = eventually("the end of the call", async || {
-            let rows = gateway.database.rows(sql, &[org]).await;
-            (rows.len() > 1).then_some(rows)
-        });
-        let last = json!({"event": "integration.abandoned", "result": "unknown"});
-        assert_eq!(rows.await[1..], [last]);
-        // One that is answered, and one that is not, leave nothing open.
-        let answer = eventually("an answer after the restart", async || {
-            let answer = clinic.dispatch("up", "/v1/messages", &question("x")).await;
-            (answer.status == 200).then_some(answer)
-        });
-        answer.await;
-        let held = "SELECT request_id FROM holds WHERE org_id = $1";
-        assert!(gateway.database.rows(held, &[org]).await.is_empty());
+        assert_eq!(clinic.chat(&mark).await.status, 200);
+        assert_eq!(clinic.world.fake.seen(&mark).await.len(), 1);
+        let revoked = single(world, key, "DELETE", &path, Value::Null).await;
+        assert_eq!(revoked["status"], "revoked");
     }
 }
 
@@ -650,21 +669,6 @@ async fn nothing_goes_out_where_it_must_not() {
     let error = stale.json()["error"].clone();
     assert_eq!((stale.status, &error["param"]), (422, &json!("alias")));
     assert_eq!(clinic.service.seen(&mark).await.len(), before);
-}
-
-/// Also while the row of the call is on its way to the store.
-#[tokio::test]
-async fn whoever_leaves_a_call_at_any_moment_leaves_nothing_open() {
-    for clinic in clinics().await {
-        clinic.bind(SECRET, "ehr", Value::Null).await;
-        let request = clinic.request("ehr", "/v1/messages", &question(&mark()));
-        for step in 0..100 {
-            let mut connection = clinic.world.gateway.connect().await;
-            connection.send(&request.bytes()).await;
-            tokio::time::sleep(Duration::from_micros(100 * step)).await;
-        }
-        books::check(&clinic.world.gateway.database, &clinic.organization.id).await;
-    }
 }
 
 #[tokio::test]

@@ -291,6 +291,16 @@ async fn usage_is_what_the_ledger_says(world: &World) {
         code(world, key, "GET", backwards, Value::Null, 422).await,
         "VALIDATION_FAILED"
     );
+    // Of two ends, the one that was sent is to blame.
+    for (query, param) in [
+        ("from=2100-01-01T00:00:00Z", "$query.from"),
+        ("to=2020-01-01T00:00:00Z", "$query.to"),
+    ] {
+        let path = format!("/v1/usage?{query}");
+        let refused = call(world, key, "GET", &path, Value::Null).await;
+        let named = refused.json()["error"]["param"].clone();
+        assert_eq!((refused.status, named), (422, json!(param)));
+    }
     let before_all_years = "/v1/usage?from=0000-01-01T00%3A00%3A00%2B23%3A59";
     assert_eq!(
         code(world, key, "GET", before_all_years, Value::Null, 422).await,

@@ -6,6 +6,7 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 use svc_tests::books;
 use svc_tests::gateway::Setup;
+use svc_tests::patience::eventually;
 use svc_tests::wire::{Answer, Request};
 use svc_tests::world::World;
 
@@ -19,6 +20,7 @@ on_both_engines! {
     a_quota_is_counted_by_webhook,
     duplicates_wait_although_the_quota_is_used_up,
     refusals_leave_one_row,
+    whoever_leaves_while_the_body_is_sent_leaves_one_row,
 }
 
 on_worlds_of_their_own! {
@@ -260,6 +262,30 @@ async fn refusals_leave_one_row(world: &World) {
             .await
             .is_empty()
     );
+}
+
+async fn whoever_leaves_while_the_body_is_sent_leaves_one_row(world: &World) {
+    let inbound = Inbound::of(world).await;
+    let request = inbound.post(&json!({"mrn": "1"}));
+    let bytes = request.header("Expect", "100-continue").bytes();
+    let mut connection = world.gateway.connect().await;
+    connection.send(&bytes[..bytes.len() - 4]).await;
+    // Asked for its body, the webhook is found.
+    assert_eq!(connection.line().await, "HTTP/1.1 100 Continue");
+    drop(connection);
+    let sql = "SELECT document FROM audit WHERE org_id = $1 AND actor_type = 'webhook_token'";
+    let database = &world.gateway.database;
+    let rows = eventually("the row of a left post", async || {
+        let rows = database.rows(sql, &[&inbound.organization]).await;
+        (!rows.is_empty()).then_some(rows)
+    })
+    .await;
+    assert_eq!(rows.len(), 1);
+    let document = books::document(&rows[0]);
+    assert_eq!(document["event"], "incoming.denied");
+    assert_eq!(document["outcome"]["result"], "cancelled");
+    assert_eq!(document["actor"]["id"], inbound.webhook_id.as_str());
+    assert!(inbound.records(world).await.is_empty());
 }
 
 async fn guessing_addresses_are_not_listened_to(world: &World) {

@@ -1,9 +1,12 @@
 //! Endpoints that are switched off, removed and replayed to.
 
 use serde_json::{Value, json};
+use svc_tests::patience::eventually;
+use svc_tests::policies::Policies;
 use svc_tests::wire::Request;
+use svc_tests::{postgres, program};
 
-use super::on_each;
+use super::{Hooks, on_each};
 
 #[tokio::test]
 async fn what_was_held_or_given_up_is_sent_again_with_its_id_and_body() {
@@ -113,6 +116,62 @@ async fn what_happens_while_webhooks_are_switched_off_is_held() {
         assert!(hooks.sink.received("/in").is_empty());
         hooks.publish(1).await;
         hooks.settled(&endpoint, 1, "delivered").await;
+    }
+}
+
+/// What is left of webhooks under a plan without them can be looked at and ended.
+#[tokio::test]
+async fn what_happens_under_a_plan_without_webhooks_is_held() {
+    let policies = Policies::copy();
+    policies.edit("plans.toml", "features = [\"webhooks\"]", "features = []");
+    let database = tokio::task::spawn_blocking(postgres::database);
+    for database in [None, Some(database.await.unwrap())] {
+        let hooks = Hooks::with(database, &[], |setup| setup.policies(policies.path())).await;
+        let endpoint = hooks.endpoint(&hooks.sink.url("/in")).await;
+        let path = format!("/v1/webhooks/{}", endpoint["id"].as_str().unwrap());
+        let mut command = hooks.world.gateway.command();
+        command.args(["admin", "set-plan", "--tier", "evaluation"]);
+        let set = program::run(command.args(["--organization", &hooks.organization.id]));
+        assert!(set.status.success(), "{}", program::text(&set.stderr));
+        let rotate = format!("{path}/rotate-secret");
+        eventually("the plan", async || {
+            let rotated = hooks.call("POST", &rotate, json!({})).await;
+            let error = rotated.json()["error"].clone();
+            (error["code"] == "FEATURE_NOT_AVAILABLE").then_some(())
+        })
+        .await;
+        // Held where it waits, and where it happens.
+        hooks.publish(1).await;
+        let app = hooks
+            .data("POST", "/v1/apps", json!({"name": "Intake"}))
+            .await;
+        let entity = format!("/v1/apps/{}/entities/visit", app["id"].as_str().unwrap());
+        let fields = json!({"fields": [{"key": "mrn", "type": "string"}]});
+        hooks.data("PUT", &entity, fields).await;
+        let held = hooks.settled(&endpoint, 2, "held").await;
+        assert!(hooks.sink.received("/in").is_empty());
+        let again = json!({"delivery_ids": [held[0]["id"]]});
+        for (method, path, body) in [
+            (
+                "PATCH",
+                path.as_str(),
+                json!({"url": hooks.sink.url("/other")}),
+            ),
+            ("PATCH", &path, json!({"status": "enabled"})),
+            ("POST", "/v1/webhooks/deliveries/bulk-replay", again),
+        ] {
+            let refused = hooks.call(method, path, body).await;
+            let error = refused.json()["error"].clone();
+            assert_eq!(error["details"]["required_tier"], "standard", "{path}");
+        }
+        let listed = hooks.data("GET", "/v1/webhooks", Value::Null).await;
+        assert_eq!(listed[0]["id"], endpoint["id"]);
+        let off = json!({"status": "disabled"});
+        let disabled = hooks.data("PATCH", &path, off).await;
+        assert_eq!(disabled["status"], "disabled");
+        hooks.data("DELETE", &path, Value::Null).await;
+        let nothing = hooks.call("GET", "/v1/webhooks", Value::Null).await;
+        assert_eq!(nothing.status, 403, "{}", nothing.text());
     }
 }
 

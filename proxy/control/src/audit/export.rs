@@ -45,7 +45,8 @@ pub(super) async fn serve(mut exchange: Exchange, form: Form) -> Response {
         Ok(planned) => planned,
         Err(fault) => return exchange.refuse(fault).await,
     };
-    if let Err(fault) = witness(&mut exchange, HAPPENED, None, details).await {
+    let witnessed = witness(&mut exchange, HAPPENED, StatusCode::OK, None, details);
+    if let Err(fault) = witnessed.await {
         return exchange.refuse(fault).await;
     }
     let mut own = HeaderMap::new();

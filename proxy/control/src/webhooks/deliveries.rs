@@ -8,7 +8,7 @@ use svc_store::outbox::Attempt;
 use svc_store::page::Position;
 use svc_store::webhook_delivery::{self, Delivery, Detailed, Filter, Logged, Status};
 
-use super::available;
+use super::{left, seen};
 use crate::call::{Answering, Call, Reply, missing, shown, store_fault};
 use crate::cursor;
 use crate::query::PAGE;
@@ -28,11 +28,11 @@ pub(crate) fn list(mut call: Call) -> Answering {
         let page = query.page_between(("from", "to"), PAGE, &binding, &mut problems);
         query.end(&mut problems);
         problems.into_result()?;
-        available(&call)?;
         let caller = &call.caller;
         let (store, organization) = (&call.gateway.store, &caller.organization_id);
         let found = webhook_delivery::list(store, organization, caller.mode, &filter, &page).await;
         let found = found.map_err(|error| store_fault(&error))?;
+        seen(&call, &found.rows)?;
         let last = found.last(|(row, _)| Position::new(row.created_at, &row.id));
         let most = call.gateway.settings.webhook_max_attempts;
         let rows = found.rows.iter().map(|row| record(row, most));
@@ -52,7 +52,7 @@ pub(crate) fn read(mut call: Call) -> Answering {
         let found = webhook_delivery::find(store, organization, caller.mode, &id).await;
         let found = found.map_err(|error| store_fault(&error))?;
         let found = found.ok_or_else(missing)?;
-        available(&call)?;
+        left(&call)?;
         let most = call.gateway.settings.webhook_max_attempts;
         Ok(Reply::of(record(&found, most)))
     })

@@ -10,7 +10,7 @@ use svc_pipeline::moment;
 use svc_store::webhook_delivery::{Filter, Status};
 use svc_store::webhook_replay::{self, Intent, Replay, Skipped, USUAL, Wanted};
 
-use super::available;
+use super::{available, left};
 use crate::call::{Answering, Call, Deciding, Effect, Reply, change, missing, store_fault};
 use crate::input::{self, MAX_ITEMS};
 
@@ -65,7 +65,7 @@ pub(crate) fn read(mut call: Call) -> Answering {
         let found = webhook_replay::find(store, organization, caller.mode, &id).await;
         let found = found.map_err(|error| store_fault(&error))?;
         let (replay, is_open) = found.ok_or_else(missing)?;
-        available(&call)?;
+        left(&call)?;
         let status = if is_open { "queued" } else { "completed" };
         Ok(Reply::of(record(&replay, status)))
     })

@@ -9,13 +9,12 @@ use svc_core::secret::Mode;
 use tracing::Instrument;
 
 use super::Handler;
-use crate::caller::Caller;
 use crate::exchange::{Exchange, given};
 use crate::fact::Fact;
-use crate::feature::INTEGRATIONS;
+use crate::feature;
 use crate::gateway::Gateway;
 use crate::inference::{Call, Opened, Route, open};
-use crate::integration::{self, Way};
+use crate::integration::Way;
 use crate::place::located;
 use crate::policy::models::ModelRoute;
 use crate::provider::Provider;
@@ -108,8 +107,8 @@ pub(super) async fn call(exchange: &mut Exchange) -> Result<Call, Fault> {
     let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
     let index = *given(exchange.facts.model.as_ref(), "the model")?;
     let model = given(policy.catalogue.models.get(index), "the model")?;
-    let offered = policy.plans.offers(caller.plan_tier, INTEGRATIONS);
-    let own = integration::own_providers(gateway, caller, offered).await?;
+    let bound = gateway.bindings.of(gateway, caller).await?;
+    let lack = feature::lack_of_integrations(caller, &policy.plans);
     // What a caller brings is taken for what the model's first provider said, where no seal of ours says otherwise. Of a
     // stored turn the store knows better, or does not know.
     let is_stored = exchange
@@ -121,13 +120,16 @@ pub(super) async fn call(exchange: &mut Exchange) -> Result<Call, Fault> {
         chat.reasoned_by(&Arc::from(first));
     }
     let ways = payable(&model.routes, |way| {
-        let own = own.as_deref()?;
-        own.find(&caller.default_project_id, &way.provider)
+        bound.find(&caller.default_project_id, &way.provider)
     });
-    let routes = ways
-        .into_iter()
-        .map(|(way, own)| route(gateway, caller, own, way))
-        .collect();
+    let routes = ways.into_iter().map(|(way, own)| {
+        let provider = match own {
+            Some(own) => own.provider(lack)?,
+            None => operators_provider(gateway, caller.mode, &way.provider)?,
+        };
+        route(gateway, provider, own, way)
+    });
+    let routes = routes.collect();
     Ok(Call {
         gateway: Arc::clone(gateway),
         routes,
@@ -164,14 +166,10 @@ fn payable<W>(
 
 fn route(
     gateway: &Gateway,
-    caller: &Caller,
+    provider: &Arc<Provider>,
     own: Option<&Arc<Way>>,
     way: &ModelRoute,
 ) -> Result<Route, Fault> {
-    let provider = match own {
-        Some(own) => own.provider()?,
-        None => operators_provider(gateway, caller.mode, &way.provider)?,
-    };
     let driver = gateway.plugins.driver(&way.driver);
     Ok(Route {
         driver: driver.map_err(|error| Fault::unavailable(format_args!("driver: {error}")))?,

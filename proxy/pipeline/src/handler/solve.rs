@@ -3,6 +3,7 @@
 //! ids of conflicts, which are the caller's own words, without PHI. Under an `Idempotency-Key` that row, and the answer
 //! that the key gets again, are one transaction (contract 4).
 
+use std::borrow::Cow;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,6 +11,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use http::StatusCode;
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use svc_core::fault::{Code, Fault};
@@ -17,7 +19,7 @@ use svc_core::json;
 use svc_core::metering::Charge;
 use svc_core::money::Micro;
 use svc_solver::{Solved, Spec};
-use svc_store::audit::{self, Row};
+use svc_store::audit::{self, Phase, Row};
 use svc_store::{TransactionError, tenant};
 
 use super::Handler;
@@ -63,8 +65,10 @@ impl Handler for Solve {
             let solved = match solve(&mut exchange, &mut minutes).await {
                 Ok(Outcome::Solved(solved)) => Ok(solved),
                 Ok(Outcome::Again(stored)) => {
-                    minutes.replayed();
-                    return idempotency::replay(exchange, stored).await;
+                    return match minutes.replayed(&exchange, &stored).await {
+                        Ok(()) => stored.response(&exchange),
+                        Err(fault) => exchange.refuse(fault).await,
+                    };
                 }
                 Err(fault) => Err(fault),
             };
@@ -197,7 +201,7 @@ struct Minutes {
     claim: Option<Arc<Claim>>,
     spec_sha256: Option<String>,
     /// The solver's word, once there is one.
-    solver_status: &'static str,
+    solver_status: Cow<'static, str>,
     /// The caller's own words, without PHI.
     conflict_ids: Vec<String>,
     began: Instant,
@@ -216,7 +220,7 @@ impl Minutes {
             scribe: Some(exchange.trail.scribe()),
             claim: None,
             spec_sha256: None,
-            solver_status: UNAVAILABLE,
+            solver_status: UNAVAILABLE.into(),
             conflict_ids: Vec::new(),
             began: exchange.head.received,
             took: None,
@@ -237,17 +241,42 @@ impl Minutes {
     fn decided(&mut self, end: &Result<Solved, Fault>) {
         self.took = Some(self.began.elapsed());
         self.solver_status = match end {
-            Ok(solved) => solved.status.word(),
-            Err(fault) if fault.code.row().status >= 500 => UNAVAILABLE,
-            Err(_) => "rejected",
+            Ok(solved) => solved.status.word().into(),
+            Err(fault) if fault.code.row().status >= 500 => UNAVAILABLE.into(),
+            Err(_) => "rejected".into(),
         };
         let conflicts = end.as_ref().map_or(0, |solved| solved.conflicts.len());
         self.conflict_ids = vec![phi::UNREAD.to_owned(); conflicts];
     }
 
-    /// Another call did what this one asks for; the row of the replay is all there is.
-    fn replayed(mut self) {
-        self.scribe = None;
+    /// Another call did what this one asks for: what it came to stands in a row of this one too (spec, rule 9), which is
+    /// not metered (contract 4), behind the row of the replay.
+    ///
+    /// # Errors
+    /// 503 when the rows could not be written.
+    async fn replayed(mut self, exchange: &Exchange, stored: &Stored) -> Result<(), Fault> {
+        self.took = Some(self.began.elapsed());
+        let Answered { data } = stored.read()?;
+        self.solver_status = data.status.into();
+        let ids = data.conflicts.into_iter().map(|conflict| conflict.id);
+        self.conflict_ids = phi::quoted(exchange, ids.collect()).await;
+        let scribe = given(self.scribe.take(), "the scribe")?;
+        let end = End {
+            ending: Ending::Completed,
+            status: stored.status().as_u16(),
+            code: None,
+        };
+        let rows = [
+            Row {
+                phase: Phase::Requested,
+                ..idempotency::row_of_replay(&scribe, stored)
+            },
+            Row {
+                phase: Phase::Terminal,
+                ..scribe.ended(self.entry(end), end)
+            },
+        ];
+        write(&self.gateway, rows.into(), None).await
     }
 
     /// The row, and with it the answer that the key gets again or the key given back. Gives the body of the response.
@@ -282,7 +311,7 @@ impl Minutes {
             Err(fault) => (Err(fault), claim.map(Key::GivenBack)),
         };
         if let Some(row) = row {
-            write(&self.gateway, row, key).await?;
+            write(&self.gateway, vec![row], key).await?;
         }
         answer
     }
@@ -303,7 +332,7 @@ impl Minutes {
         };
         let histogram = &self.gateway.metrics.solve_seconds;
         histogram
-            .with_label_values(&[self.solver_status])
+            .with_label_values(&[self.solver_status.as_ref()])
             .observe(self.took().as_secs_f64());
         Some(scribe.ended(self.entry(end), end))
     }
@@ -311,7 +340,7 @@ impl Minutes {
     fn entry(&mut self, end: End) -> Entry {
         let conflict_ids = std::mem::take(&mut self.conflict_ids);
         let mut details = Map::new();
-        details.insert("solver_status".into(), self.solver_status.into());
+        details.insert("solver_status".into(), self.solver_status.as_ref().into());
         details.insert("conflict_ids".into(), conflict_ids.into());
         details.insert("spec_sha256".into(), self.spec_sha256.clone().into());
         details.insert("wall_time_ms".into(), self.wall_time_ms().into());
@@ -324,6 +353,23 @@ impl Minutes {
     }
 }
 
+/// What is read of an answer that is given again.
+#[derive(Deserialize)]
+struct Answered {
+    data: AnsweredData,
+}
+
+#[derive(Deserialize)]
+struct AnsweredData {
+    status: String,
+    conflicts: Vec<AnsweredConflict>,
+}
+
+#[derive(Deserialize)]
+struct AnsweredConflict {
+    id: String,
+}
+
 /// Of a call that the solver has not answered.
 const UNAVAILABLE: &str = "unavailable";
 
@@ -333,8 +379,8 @@ enum Key {
     GivenBack(Arc<Claim>),
 }
 
-/// The row and the key's fate in one transaction, where no disconnect reaches it.
-async fn write(gateway: &Arc<Gateway>, row: Row, key: Option<Key>) -> Result<(), Fault> {
+/// The rows and the key's fate in one transaction, where no disconnect reaches it.
+async fn write(gateway: &Arc<Gateway>, rows: Vec<Row>, key: Option<Key>) -> Result<(), Fault> {
     let store = gateway.store.clone();
     let debt = gateway.owed.rows();
     let writing = gateway.background.spawn(tenant::inherited(async move {
@@ -344,7 +390,9 @@ async fn write(gateway: &Arc<Gateway>, row: Row, key: Option<Key>) -> Result<(),
         }
         let written = store.transaction(move |mut tx| {
             Box::pin(async move {
-                audit::record(&mut tx, &row).await?;
+                for row in &rows {
+                    audit::record(&mut tx, row).await?;
+                }
                 match key {
                     None => {}
                     Some(Key::Answered(claim, stored)) => {
@@ -378,7 +426,7 @@ impl Drop for Minutes {
         let (debt, tenant) = (gateway.owed.rows(), self.tenant.take());
         let writing = tenant::in_name_of(tenant, async move {
             let _debt = debt;
-            if let Err(fault) = write(&gateway, row, key.map(Key::GivenBack)).await {
+            if let Err(fault) = write(&gateway, vec![row], key.map(Key::GivenBack)).await {
                 tracing::error!(
                     cause = fault.cause(),
                     "the audit row of a solve call that was left is missing"

@@ -72,9 +72,18 @@ impl Plans {
 
     /// The word of the least tier that has the feature.
     pub fn tier_with(&self, feature: &str) -> Option<&'static str> {
-        let mut tiers = Tier::ALL.into_iter();
-        let least = tiers.find(|tier| self.offers(*tier, feature));
-        least.map(Tier::word)
+        self.tiers_with(feature).next().map(Tier::word)
+    }
+
+    /// The tiers that have the feature, the least first.
+    pub fn tiers_with(&self, feature: &str) -> impl Iterator<Item = Tier> {
+        let tiers = Tier::ALL.into_iter();
+        tiers.filter(move |tier| self.offers(*tier, feature))
+    }
+
+    /// The tiers whose organizations may use webhooks: the others are sent nothing.
+    pub fn with_webhooks(&self) -> Vec<Tier> {
+        self.tiers_with(feature::WEBHOOKS).collect()
     }
 
     /// Features are looked at beside the catalogue, which may name some: not where that is broken itself.

@@ -46,12 +46,8 @@ pub(crate) struct End {
 
 /// The row of the intent. Its outcome is not known yet.
 pub(super) fn requested(record: &Record, at: Timestamp) -> Row {
-    if let Some(Intention { target, details }) = &record.intention {
-        let row = row(record, Phase::Requested, "requested", at, details.clone());
-        return Row {
-            target: Some(target.clone()),
-            ..row
-        };
+    if let Some(intention) = &record.intention {
+        return intended(record, intention, Phase::Requested, "requested", at);
     }
     let mut details = common(record);
     let reservation = record.reservation.as_ref();
@@ -65,7 +61,8 @@ pub(super) fn requested(record: &Record, at: Timestamp) -> Row {
     }
 }
 
-/// The row of the end. `charge` is what was billed; tokens and cost stand there for failed runs too.
+/// The row of the end. `charge` is what was billed; tokens and cost stand there for failed runs too. Of what an endpoint
+/// was to do outside, it is the row of an end that it could not tell itself: it was not done, or nobody knows.
 pub(super) fn terminal(
     record: &Record,
     at: Timestamp,
@@ -73,6 +70,13 @@ pub(super) fn terminal(
     charge: Charge,
     stored: bool,
 ) -> Row {
+    if let Some(intention) = &record.intention {
+        let happened = end.ending.word();
+        return ended(
+            intended(record, intention, Phase::Terminal, happened, at),
+            end,
+        );
+    }
     let usage = record.usage;
     let mut details = common(record);
     details.insert("stored".into(), Value::from(stored));
@@ -95,6 +99,21 @@ pub(super) fn terminal(
         row(record, Phase::Terminal, end.ending.word(), at, details),
         end,
     )
+}
+
+/// A row of what an endpoint does outside, with what it is about.
+fn intended(
+    record: &Record,
+    intention: &Intention,
+    phase: Phase,
+    happened: &str,
+    at: Timestamp,
+) -> Row {
+    let Intention { target, details } = intention;
+    Row {
+        target: Some(target.clone()),
+        ..row(record, phase, happened, at, details.clone())
+    }
 }
 
 /// The one row of a request that was refused at steps 5 to 8 of the order of checks.

@@ -9,7 +9,6 @@ use svc_core::fault::{Code, Fault};
 use svc_core::metering::Charge;
 use svc_core::money::Micro;
 use svc_core::surface::PhiMetadata;
-use svc_core::time::Timestamp;
 use svc_store::audit::Row;
 use svc_store::inference::{self, Opened, Progress, Settled, Settlement, TurnRefusal};
 use svc_store::ledger::Entry;
@@ -176,7 +175,8 @@ pub(super) async fn fail_opened(
     debt: Option<Debt>,
 ) -> Result<(), Fault> {
     let settlement = if record.intention.is_some() {
-        conclusion(record, unconcluded(record, moment::now(), end))?
+        let terminal = row::terminal(record, moment::now(), end, Charge::default(), false);
+        conclusion(record, terminal)?
     } else {
         // Contract 12.1: deducted for a successful response only; the operator was billed all the same.
         let charge = Charge {
@@ -190,11 +190,6 @@ pub(super) async fn fail_opened(
     settle_or_keep_trying(gateway, settlement, debt).await
 }
 
-/// The last row of what an endpoint was to do outside, where it was not done, or nobody knows.
-fn unconcluded(record: &Record, at: Timestamp, end: End) -> Row {
-    row::last(row::denied(record, at, end))
-}
-
 /// A request that was refused after the rate limits and before its intent: both rows at once. One whose intent was on
 /// its way to the store may have it (its caller left, or the answer to the commit was lost): then it was opened, and
 /// ends as such. That much is owed for as long as the store is away.
@@ -206,13 +201,9 @@ pub(super) fn refuse(
 ) -> Writing {
     Writing::begin(gateway, record, |gateway, record| async move {
         let now = moment::now();
-        let terminal = match &record.intention {
-            Some(_) => unconcluded(&record, now, end),
-            None => row::terminal(&record, now, end, Charge::default(), false),
-        };
         let refusal = Refusal {
             intent: row::requested(&record, now),
-            terminal,
+            terminal: row::terminal(&record, now, end, Charge::default(), false),
             end,
             record,
         };

@@ -10,6 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use svc_core::plan::Tier;
 use svc_core::secret::Mode;
 use svc_core::time::Timestamp;
 use svc_core::webhook::AttemptError;
@@ -20,7 +21,7 @@ use crate::engine::{Arg, Connection, Row, args};
 use crate::org_key;
 use crate::seal::{self, Content};
 use crate::webhook_endpoint::{
-    Disabled, disabled, features, is_switched_off, open_key, place, settle_waiting,
+    Disabled, disabled, is_off, open_key, owners, place, settle_waiting,
 };
 use crate::{Store, StoreError};
 
@@ -250,7 +251,8 @@ fn latest(mut done: Vec<Done>) -> Vec<Done> {
     done
 }
 
-/// Takes leases; all or nothing.
+/// Takes leases; all or nothing. What waits at the endpoints of organizations whose plan is not one of `with_webhooks`
+/// is held.
 ///
 /// # Errors
 /// Those of the database; then none was taken.
@@ -258,11 +260,13 @@ pub async fn claim(
     store: &Store,
     replica_id: &str,
     now: Timestamp,
+    with_webhooks: Vec<Tier>,
     asks: Vec<Ask>,
 ) -> Result<Claimed, StoreError> {
     let hand = Hand {
         replica_id: replica_id.to_owned(),
         now,
+        with_webhooks,
         skip_locked: if store.db.is_postgres() {
             " FOR NO KEY UPDATE SKIP LOCKED"
         } else {
@@ -360,6 +364,7 @@ async fn log(cx: &mut Connection, done: &[&Done]) -> Result<(), StoreError> {
 struct Hand {
     replica_id: String,
     now: Timestamp,
+    with_webhooks: Vec<Tier>,
     skip_locked: &'static str,
 }
 
@@ -379,8 +384,8 @@ impl Hand {
         // Endpoints that another replica is busy with are passed over: it leaves none of their room unused.
         let sql = format!(
             "SELECT id, org_id, url, max_in_flight, disabled_reason, deleted_at, wrapped_key, secret, previous_secret, \
-         previous_secret_expires_at, {features} FROM webhook_endpoints WHERE id IN ({wanted}) ORDER BY id{skip_locked}",
-            features = features!(),
+         previous_secret_expires_at, {owners} FROM webhook_endpoints WHERE id IN ({wanted}) ORDER BY id{skip_locked}",
+            owners = owners!(),
         );
         let rows = cx.rows_of(sql, arguments).await?;
         let mut open = Vec::new();
@@ -390,7 +395,7 @@ impl Hand {
             let status = match (removed_at, disabled(row)?) {
                 (Some(_), _) => Some("cancelled"),
                 (None, Some(_)) => Some("held"),
-                (None, None) => is_switched_off(row)?.then_some("held"),
+                (None, None) => is_off(row, &self.with_webhooks)?.then_some("held"),
             };
             let asked = asks.iter().find(|ask| ask.endpoint_id == id);
             match (status, asked) {

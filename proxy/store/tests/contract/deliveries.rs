@@ -3,6 +3,7 @@
 use futures_util::future::join;
 use serde_json::Value;
 use svc_core::id::IdKind;
+use svc_core::plan::Tier;
 use svc_core::secret::Mode;
 use svc_core::time::{MS_PER_DAY, Timestamp};
 use svc_core::webhook::AttemptError;
@@ -26,6 +27,7 @@ on_both! {
     results_of_every_kind_are_written,
     an_endpoint_that_fails_for_days_is_disabled,
     what_waits_at_an_endpoint_that_is_off_is_held_and_at_one_that_is_gone_cancelled,
+    what_waits_under_a_plan_without_webhooks_is_held,
     a_rotated_secret_signs_beside_the_new_one,
     a_replay_starts_anew_with_the_same_body,
     many_are_replayed_at_once,
@@ -67,7 +69,8 @@ async fn turn(
         most: *most,
     });
     let settled = outbox::settle(store, replica, now, done).await.unwrap();
-    let claimed = outbox::claim(store, replica, now, asks.collect()).await;
+    let tiers = Tier::ALL.to_vec();
+    let claimed = outbox::claim(store, replica, now, tiers, asks.collect()).await;
     let claimed = claimed.unwrap();
     Taken {
         due: claimed.due,
@@ -357,6 +360,29 @@ async fn an_endpoint_that_fails_for_days_is_disabled(db: TestDb) {
     let over = vec![done(&due[0].lease, later, Next::Gone)];
     let taken = turn(&store, "r1", later, over, &[]).await;
     assert_eq!(taken.disabled, [(endpoint.id.clone(), Disabled::Gone)]);
+}
+
+async fn what_waits_under_a_plan_without_webhooks_is_held(db: TestDb) {
+    let store = db.open().await;
+    let endpoint = one_endpoint(&store).await;
+    publish_many(&store, &endpoint, 2).await;
+    let ask = || {
+        vec![Ask {
+            endpoint_id: endpoint.id.clone(),
+            most: 1,
+        }]
+    };
+    let of_hers = vec![Tier::Standard];
+    let claimed = outbox::claim(&store, "r1", NOW, of_hers, ask()).await;
+    assert_eq!(claimed.unwrap().due.len(), 1);
+    let of_others = vec![Tier::Evaluation, Tier::Enterprise];
+    let claimed = outbox::claim(&store, "r1", NOW, of_others, ask()).await;
+    let claimed = claimed.unwrap();
+    assert!(claimed.due.is_empty());
+    assert_eq!(claimed.lanes[0].max_in_flight, 0);
+    let mut found = statuses(&store, &endpoint).await;
+    found.sort_by_key(|status| status.word());
+    assert_eq!(found, [Status::Delivering, Status::Held]);
 }
 
 async fn what_waits_at_an_endpoint_that_is_off_is_held_and_at_one_that_is_gone_cancelled(

@@ -10,11 +10,12 @@ use svc_core::time::Timestamp;
 use svc_store::agent::{self, Agent, Writable as OfAgent};
 use svc_store::agent_credential::{self, AgentCredential, Issuer, Source, Status};
 use svc_store::api_key::Creator;
+use svc_store::audit::{self, Filter, Phase};
 use svc_store::oauth_application::{self, Application, Writable};
 use svc_store::oauth_authorization::{self, Code, MAX_ATTEMPTS, Parked};
 use svc_store::page::Page;
 use svc_store::user::Role;
-use svc_store::{Store, StoreError, Transaction, TransactionError};
+use svc_store::{Store, StoreError, Transaction, TransactionError, erasure, tenant};
 
 use crate::database::TestDb;
 use crate::fixture::{self, NOW};
@@ -25,6 +26,7 @@ on_both! {
     a_credential_is_found_with_all_that_its_agent_acts_for,
     a_list_says_who_of_an_agents_line_is_archived,
     what_is_over_goes_and_what_is_not_stays,
+    an_application_that_ends_takes_along_what_it_issued_anywhere,
 }
 
 const FIRST: Page = Page {
@@ -358,6 +360,56 @@ async fn a_list_says_who_of_an_agents_line_is_archived(db: TestDb) {
     of_user.sort_by_key(|(row, _)| credentials.iter().position(|other| other == row));
     let expected: Vec<_> = credentials.into_iter().zip(since).collect();
     assert_eq!(of_user, expected);
+}
+
+/// Revoked by its organization, or with its organization: the others' logs say so of their credentials.
+async fn an_application_that_ends_takes_along_what_it_issued_anywhere(db: TestDb) {
+    let store = db.open().await;
+    for is_erased in [false, true] {
+        let (owner, other) = (scene(&store).await, scene(&store).await);
+        let mut credential = other.credential(NOW.plus_ms(10_000));
+        credential.application_id = Some(owner.application.id.clone());
+        let issued = credential.clone();
+        let done = store.transaction(move |mut tx| {
+            Box::pin(async move {
+                agent_credential::insert(&mut tx, &issued, &rand::random()).await?;
+                Ok::<_, TransactionError<()>>(())
+            })
+        });
+        done.await.unwrap();
+        let at = NOW.plus_ms(1_000);
+        if is_erased {
+            let org_id = owner.org_id.clone();
+            let row = move |_| fixture::row(&org_id, "req_erased", Phase::Single, "erased");
+            let erased = erasure::organization(&store, &owner.org_id, at, row).await;
+            // The key of the bootstrap, the application, and what it issued.
+            assert_eq!(erased.unwrap().credentials, 3);
+        } else {
+            let id = owner.application.id.clone();
+            let done = store.transaction(move |mut tx| {
+                Box::pin(async move {
+                    let ended = oauth_application::revoke(&mut tx, &id, at).await?;
+                    Ok::<_, TransactionError<()>>(ended.credentials.len())
+                })
+            });
+            let done = tenant::within(&owner.org_id, done).await;
+            assert_eq!(done.unwrap(), 1);
+        }
+        let listed = agent_credential::list(&store, &other.agent, &[], &FIRST, at).await;
+        let (found, _) = listed.unwrap().rows.remove(0);
+        assert_eq!(found.revoked_at, Some(at));
+        let filter = Filter {
+            target_id: Some(credential.id),
+            ..Filter::default()
+        };
+        let rows = audit::list(&store, &other.org_id, Mode::Live, &filter, &FIRST).await;
+        let rows = rows.unwrap().rows;
+        assert_eq!(rows.len(), 1);
+        let row = &rows[0].document;
+        assert_eq!(row["event"], "oauth.token_revoked");
+        assert_eq!(row["actor"]["id"], owner.application.id.as_str());
+        assert_eq!(row["details"]["reason"], "application_revoked");
+    }
 }
 
 async fn attempt(store: &Store, digest: [u8; 32]) -> bool {

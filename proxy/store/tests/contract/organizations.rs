@@ -344,11 +344,29 @@ async fn an_agreement_goes_through_its_standings(db: TestDb) {
     assert_eq!(standing(10).await, Standing::ReacceptanceDue);
     assert!(standing(19).await.allows_inference());
     assert_eq!(standing(20).await, Standing::Expired);
+    // A further text without a time of grace, or with a later one, puts nothing in force again.
+    let mut further = template("2026-12", "Agreement", "further", NOW.plus_ms(25));
+    for reaccept_by in [None, Some(NOW.plus_ms(50))] {
+        further.reaccept_by = reaccept_by;
+        baa::publish(&store, &further).await.unwrap();
+        assert_eq!(standing(30).await, Standing::Expired);
+    }
+    further.published_at = NOW.plus_ms(1_000);
+    baa::publish(&store, &further).await.unwrap();
     acceptance.id = fixture::id(IdKind::BaaAcceptance);
     acceptance.template_version = newer.version.clone();
     acceptance.expires_at = Some(NOW.plus_ms(40));
     acceptance.accepted_at = NOW.plus_ms(20);
     baa::accept(&store, &acceptance).await.unwrap();
+    assert_eq!(standing(30).await, Standing::Active);
+    // Whoever has accepted a text that is put off has accepted a newer one than is in force.
+    newer.published_at = NOW.plus_ms(100);
+    newer.reaccept_by = None;
+    let mut before = old.clone();
+    before.reaccept_by = Some(NOW.plus_ms(25));
+    for template in [&newer, &before] {
+        baa::publish(&store, template).await.unwrap();
+    }
     assert_eq!(standing(30).await, Standing::Active);
     assert_eq!(standing(40).await, Standing::Expired);
     baa::terminate(&store, &org, NOW.plus_ms(35), ended)

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use svc_core::id::IdKind;
+use svc_core::plan::Tier;
 use svc_core::secret::Mode;
 use svc_core::webhook::{EventName, Subscription};
 use svc_store::outbox::{self, Event};
@@ -14,6 +15,7 @@ use crate::fixture::{self, NOW};
 
 on_both! {
     an_event_becomes_a_delivery_for_whoever_asked_for_it,
+    what_happens_under_a_plan_without_webhooks_is_held,
     what_is_rolled_back_is_not_delivered,
     bodies_and_secrets_are_sealed,
     whoever_dispatches_is_told_after_the_commit,
@@ -78,10 +80,18 @@ pub(crate) async fn publish(
     store: &Store,
     events: Vec<Event>,
 ) -> Result<(), TransactionError<&'static str>> {
+    publish_to(store, events, Tier::ALL.to_vec()).await
+}
+
+async fn publish_to(
+    store: &Store,
+    events: Vec<Event>,
+    with_webhooks: Vec<Tier>,
+) -> Result<(), TransactionError<&'static str>> {
     store
         .transaction(move |mut tx| {
             Box::pin(async move {
-                outbox::publish(&mut tx, &events).await?;
+                outbox::publish(&mut tx, &events, &with_webhooks).await?;
                 Ok(())
             })
         })
@@ -140,6 +150,22 @@ async fn an_event_becomes_a_delivery_for_whoever_asked_for_it(db: TestDb) {
     assert_eq!(deliveries(&db).await, expected);
 }
 
+async fn what_happens_under_a_plan_without_webhooks_is_held(db: TestDb) {
+    let store = db.open().await;
+    let org = fixture::organization(&store).await.organization_id;
+    let endpoint = endpoint(&org);
+    store_endpoint(&store, &endpoint).await;
+    for (with_webhooks, status) in [
+        (vec![Tier::Enterprise], "held"),
+        (vec![Tier::Evaluation, Tier::Standard], "pending"),
+    ] {
+        let events = vec![event(&org)];
+        publish_to(&store, events, with_webhooks).await.unwrap();
+        let found = deliveries(&db).await;
+        assert!(found.contains(&one(&endpoint, status)), "{found:?}");
+    }
+}
+
 async fn what_is_rolled_back_is_not_delivered(db: TestDb) {
     let store = db.open().await;
     let org = fixture::organization(&store).await.organization_id;
@@ -148,7 +174,7 @@ async fn what_is_rolled_back_is_not_delivered(db: TestDb) {
     let refused: Result<(), TransactionError<&str>> = store
         .transaction(move |mut tx| {
             Box::pin(async move {
-                outbox::publish(&mut tx, &[published]).await?;
+                outbox::publish(&mut tx, &[published], &Tier::ALL).await?;
                 Err(TransactionError::Refused("no"))
             })
         })
