@@ -197,7 +197,9 @@ impl ByteStream for Export {
 impl Export {
     /// Makes one batch, for whoever may still have it; gives what comes behind it, `None` when nothing does.
     async fn step(&mut self, next: Next, out: &mut Vec<u8>) -> Result<Option<Next>, Fault> {
-        self.standing.caller().await?;
+        if !matches!(next, Next::Nothing) {
+            self.standing.caller().await?;
+        }
         let behind = match next {
             Next::Head => {
                 match self.form {
