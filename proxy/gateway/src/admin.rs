@@ -413,13 +413,17 @@ fn credits(text: &str) -> anyhow::Result<Micro> {
         .context("--credits is not a decimal of at most six digits")
 }
 
-/// Refuses an id that no organization has.
+/// Refuses an id that no organization has, and one whose organization was erased: nothing begins anew there.
 async fn known(store: &Store, organization: &str) -> anyhow::Result<()> {
     let found = organization::find(store, organization).await;
-    match found.context("reading the organization")? {
-        Some(_) => Ok(()),
-        None => bail!("there is no organization {organization}"),
+    if found.context("reading the organization")?.is_none() {
+        bail!("there is no organization {organization}");
     }
+    let is_erased = svc_store::erasure::is_erased(store, organization).await;
+    if is_erased.context("reading the organization")? {
+        bail!("{organization} was erased");
+    }
+    Ok(())
 }
 
 /// The audit row of what a command has done to an organization, or to the whole deployment.
