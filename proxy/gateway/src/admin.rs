@@ -358,7 +358,7 @@ async fn equip(
     user::invite(configuration, store, &owner).await
 }
 
-fn policies(configuration: &Configuration) -> anyhow::Result<PolicySet> {
+pub(crate) fn policies(configuration: &Configuration) -> anyhow::Result<PolicySet> {
     match PolicySet::load(&configuration.policies_folder()?, &configuration.known()) {
         Ok(set) => Ok(set),
         Err(problems) => bail!(
