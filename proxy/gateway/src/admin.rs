@@ -401,7 +401,8 @@ fn scopes(words: &[String]) -> anyhow::Result<Vec<String>> {
     }
     for word in words {
         if Scope::parse(word).is_none() {
-            bail!("unknown scope {word}");
+            let known: Vec<&str> = Scope::ALL.iter().map(|scope| scope.word()).collect();
+            bail!("unknown scope {word}; known are {}", known.join(", "));
         }
     }
     Ok(words.to_vec())
@@ -410,7 +411,7 @@ fn scopes(words: &[String]) -> anyhow::Result<Vec<String>> {
 fn credits(text: &str) -> anyhow::Result<Micro> {
     Micro::parse(text)
         .filter(|credits| credits.0 >= 0)
-        .context("--credits is not a decimal of at most six digits")
+        .context("--credits is not a decimal with at most six digits after the point, or too large")
 }
 
 /// Refuses an id that no organization has, and one whose organization was erased: nothing begins anew there.
