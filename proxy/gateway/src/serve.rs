@@ -51,7 +51,7 @@ pub(crate) struct Options {
     /// Take the listening sockets over from a running gateway, which gets SIGQUIT.
     #[arg(long)]
     upgrade: bool,
-    /// Without provider keys, make an organization and print a curl line that is ready to run.
+    /// Make an organization, a new one at each start, and print a curl line that is ready to run. Not for production.
     #[arg(long)]
     welcome: bool,
 }

@@ -218,6 +218,11 @@ async fn host(
     let folder = configuration.plugins_folder()?;
     let trust_roots = configuration.plugins.trust_roots();
     let trust_roots = trust_roots.map_err(|problems| anyhow!("{}", problems.join("; ")));
+    let places = format!(
+        "the plugin folder {} with the cache {}",
+        folder.display(),
+        cache_folder.display()
+    );
     let options = HostOptions {
         cache_folder,
         signatures: match configuration.plugins.signatures {
@@ -230,11 +235,9 @@ async fn host(
         configuration: BTreeMap::new(),
         background: Handle::current(),
         now: moment::now,
-        folder: folder.clone(),
+        folder,
     };
-    PluginHost::open(options)
-        .await
-        .with_context(|| format!("the plugin folder {}", folder.display()))
+    PluginHost::open(options).await.context(places)
 }
 
 /// Makes the data folder, for the gateway's own user alone. One that is there keeps its mode.
