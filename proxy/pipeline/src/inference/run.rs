@@ -26,7 +26,7 @@ use crate::place::renamed;
 use crate::provider::Provider;
 use crate::reply::builder;
 use crate::upstream::{
-    InboundBody, InboundResponse, OutboundRequest, Reached, UpstreamError, drain,
+    InboundBody, InboundResponse, OutboundRequest, Reached, Repetition, UpstreamError, drain,
 };
 
 /// Bound on an answer that is handed to the driver in one piece, and on one line of a line-framed one.
@@ -289,6 +289,8 @@ pub(super) async fn send(
         path_and_query: path,
         headers,
         body,
+        // A model that is asked twice changes nothing.
+        repetition: Repetition::Harmless,
         reached: Reached::default(),
     };
     let overhead = call.received.elapsed();
