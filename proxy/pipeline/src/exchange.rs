@@ -40,7 +40,8 @@ pub const SVC_VERSION: HeaderName = HeaderName::from_static("svc-version");
 /// One request, from its head to its response. Dropping it is a disconnect: the trail then settles by itself.
 pub struct Exchange {
     pub gateway: Arc<Gateway>,
-    /// Pinned for the whole request: a reload never changes the rules under way.
+    /// Pinned when the head came, and once more when a body that was waited for is whole ([`crate::arrival`]): a reload
+    /// never changes the rules between.
     pub policy: Arc<PolicySet>,
     pub route: Arc<Route>,
     /// What the caller speaks, and what its errors look like.
