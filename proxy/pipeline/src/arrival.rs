@@ -48,6 +48,7 @@ impl Exchange {
         self.now = moment::now();
         if begun.elapsed() > WITH_ITS_HEAD {
             self.is_late = true;
+            self.judged = Instant::now();
             Box::pin(judge_again(self)).await.map_err(Unread::Refused)?;
         }
         Ok(whole)

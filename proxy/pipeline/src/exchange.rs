@@ -1,6 +1,7 @@
 //! An exchange: one request on its way through filters to its handler, and what is known about it.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use http::header::{
     ALLOW, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
@@ -56,6 +57,8 @@ pub struct Exchange {
     pub(crate) body: BodyReader,
     /// Whether the body came so long after its head that what was found out before it may hold no more.
     pub(crate) is_late: bool,
+    /// When it was last found out who asks and what holds for them.
+    pub(crate) judged: Instant,
     /// Headers that the response will carry whatever it says.
     pub headers: HeaderMap,
     pub facts: Facts,
@@ -79,6 +82,8 @@ pub struct Facts {
     /// Index into the pinned catalogue.
     pub model: Option<usize>,
     pub scan: Option<Scan>,
+    /// Of the organization's lists that PHI Guard read by.
+    pub lists_revision: i64,
     /// Whoever is to see what the provider receives: the person at the playground who typed it.
     pub witness: Option<Witness>,
 }
