@@ -16,7 +16,7 @@ use svc_pipeline::handler::Handler;
 use svc_pipeline::integration::{PATH_NOT_ALLOWED, Ready, Unusable, Way};
 use svc_pipeline::response::{Body, Response};
 use svc_pipeline::trail::Entry;
-use svc_pipeline::upstream::{OutboundRequest, Reached, Unread, UpstreamError, whole};
+use svc_pipeline::upstream::{OutboundRequest, Reached, Repetition, Unread, UpstreamError, whole};
 use svc_pipeline::{feature, moment};
 use svc_store::audit::Target;
 
@@ -155,6 +155,7 @@ fn outbound(exchange: &Exchange, ready: &Ready, path: String, body: Bytes) -> Ou
         },
         headers,
         body,
+        repetition: Repetition::of(&exchange.head.method),
         reached: Reached::default(),
     }
 }

@@ -7,6 +7,7 @@ pub mod applications;
 pub mod arrival;
 pub mod budget;
 pub mod caller;
+mod clearance;
 pub mod conversation;
 mod estimate;
 pub mod exchange;

@@ -5,14 +5,12 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use http::HeaderMap;
 use svc_core::fault::Fault;
-use svc_core::surface::Surface;
 use svc_store::user;
 
 use crate::caller::Caller;
 use crate::exchange::{Exchange, given};
-use crate::filter::{self, Sent};
+use crate::filter::{self, Presented};
 use crate::gateway::Gateway;
 use crate::moment;
 use crate::policy::pipelines::Route;
@@ -26,9 +24,8 @@ const HOLDS_FOR: Duration = Duration::from_millis(100);
 pub struct Standing {
     gateway: Arc<Gateway>,
     route: Arc<Route>,
-    /// Those that say who it is.
-    headers: HeaderMap,
-    surface: Surface,
+    /// What a credential is looked up by; people at a page have none.
+    presented: Option<Presented>,
     caller: Arc<Caller>,
     judged: Instant,
 }
@@ -40,11 +37,14 @@ impl Standing {
     /// 500 where nobody has been let in.
     pub fn of(exchange: &Exchange) -> Result<Self, Fault> {
         let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
+        let presented = match caller.is_person {
+            true => None,
+            false => Some(Presented::read(&exchange.head.headers, exchange.surface)?),
+        };
         Ok(Self {
             gateway: Arc::clone(&exchange.gateway),
             route: Arc::clone(&exchange.route),
-            headers: filter::credentials(&exchange.head.headers),
-            surface: exchange.surface,
+            presented,
             caller: Arc::clone(caller),
             judged: Instant::now(),
         })
@@ -57,25 +57,19 @@ impl Standing {
     pub async fn caller(&mut self) -> Result<Arc<Caller>, Fault> {
         if self.judged.elapsed() > HOLDS_FOR {
             let begun = Instant::now();
-            if self.caller.is_person {
-                self.person().await?;
-            } else {
-                self.credential().await?;
+            match self.presented {
+                Some(presented) => self.credential(presented).await?,
+                None => self.person().await?,
             }
             self.judged = begun;
         }
         Ok(Arc::clone(&self.caller))
     }
 
-    async fn credential(&mut self) -> Result<(), Fault> {
-        let gateway = &self.gateway;
-        let sent = Sent {
-            headers: &self.headers,
-            surface: self.surface,
-            at: moment::now(),
-        };
-        let callers = &gateway.callers;
-        let found = callers.authenticate(&gateway.store, sent, &gateway.background);
+    async fn credential(&mut self, presented: Presented) -> Result<(), Fault> {
+        let (gateway, now) = (&self.gateway, moment::now());
+        let (store, background) = (&gateway.store, &gateway.background);
+        let found = gateway.callers.find(store, presented, now, background);
         let caller = found.await?;
         filter::authorized(&caller, &self.route)?;
         filter::delegated(&caller, &self.route)?;

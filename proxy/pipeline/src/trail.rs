@@ -261,6 +261,11 @@ impl Trail {
         self.record.caller = Some(Arc::clone(caller));
     }
 
+    /// From here on by the rules of this epoch.
+    pub(crate) fn governed_by(&mut self, policy_epoch: i64) {
+        self.record.policy_epoch = policy_epoch;
+    }
+
     /// An endpoint has found out by itself who asks: its refusals have one row from here on.
     pub fn recognizes(&mut self, party: Party) {
         self.stage = Stage::Known;

@@ -3,7 +3,7 @@
 use futures_util::future::BoxFuture;
 use svc_core::fault::{Code, Fault};
 
-use super::Filter;
+use super::{Filter, Passed};
 use crate::caller::Caller;
 use crate::exchange::{Exchange, given};
 use crate::fact::Fact;
@@ -30,6 +30,10 @@ impl Filter for Delegation {
             let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
             delegated(caller, &exchange.route)
         })
+    }
+
+    fn still_passes(&self, passed: &Passed<'_>) -> Result<(), Fault> {
+        delegated(passed.caller, passed.route)
     }
 }
 

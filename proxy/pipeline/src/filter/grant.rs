@@ -8,11 +8,12 @@ use svc_core::grant::{self, Constraints};
 use svc_core::scope::Scope;
 use svc_core::surface::Surface;
 
-use super::Filter;
+use super::{Filter, Passed};
 use crate::caller::Agent;
 use crate::conversation::Thread;
 use crate::exchange::{Exchange, given};
 use crate::fact::Fact;
+use crate::policy::pipelines::Route;
 
 pub(super) struct Grant;
 
@@ -37,23 +38,41 @@ impl Filter for Grant {
             };
             let chat = given(exchange.facts.chat.as_mut(), "the chat")?;
             own(agent, given(exchange.facts.thread.as_mut(), "the thread")?)?;
-            let (scope, _) = exchange.route.asks()?;
-            let mut refusal: Option<Refusal> = None;
-            for grant in agent.grants_of(scope) {
-                match allow(grant, agent, exchange.surface, chat) {
-                    Ok(()) => return Ok(()),
-                    Err(next) => {
-                        let is_nearer = |last: &Refusal| next.what > last.what;
-                        if refusal.as_ref().is_none_or(is_nearer) {
-                            refusal = Some(next);
-                        }
-                    }
-                }
-            }
-            // Of several ways none allows it: the one that allows most of it says what it lacks, of equals the first.
-            Err(given(refusal, "the grant")?.fault)
+            chat.max_tokens = judge(agent, &exchange.route, exchange.surface, chat)?;
+            Ok(())
         })
     }
+
+    fn still_passes(&self, passed: &Passed<'_>) -> Result<(), Fault> {
+        let Some(agent) = &passed.caller.agent else {
+            return Ok(());
+        };
+        judge(agent, passed.route, passed.surface, passed.chat).map(drop)
+    }
+}
+
+/// The most tokens that the request may ask for where one of the agent's grants allows it.
+fn judge(
+    agent: &Agent,
+    route: &Route,
+    surface: Surface,
+    chat: &ChatRequest,
+) -> Result<Option<u32>, Fault> {
+    let (scope, _) = route.asks()?;
+    let mut refusal: Option<Refusal> = None;
+    for grant in agent.grants_of(scope) {
+        match allow(grant, agent, surface, chat) {
+            Ok(max_tokens) => return Ok(max_tokens),
+            Err(next) => {
+                let is_nearer = |last: &Refusal| next.what > last.what;
+                if refusal.as_ref().is_none_or(is_nearer) {
+                    refusal = Some(next);
+                }
+            }
+        }
+    }
+    // Of several ways none allows it: the one that allows most of it says what it lacks, of equals the first.
+    Err(given(refusal, "the grant")?.fault)
 }
 
 /// Why a grant does not allow a request.
@@ -71,13 +90,13 @@ enum Lacks {
     Tokens,
 }
 
-/// Holds a request to one grant. A refusal has changed nothing.
+/// Holds a request to one grant.
 fn allow(
     grant: &grant::Grant,
     agent: &Agent,
     surface: Surface,
-    chat: &mut ChatRequest,
-) -> Result<(), Refusal> {
+    chat: &ChatRequest,
+) -> Result<Option<u32>, Refusal> {
     let tools = grant.tools.as_ref();
     let foreign = tools.and_then(|tools| {
         let mut asked = chat.tools.iter();
@@ -114,8 +133,8 @@ fn keep(
     constraints: &Constraints,
     agent: &Agent,
     surface: Surface,
-    chat: &mut ChatRequest,
-) -> Result<(), Refusal> {
+    chat: &ChatRequest,
+) -> Result<Option<u32>, Refusal> {
     let Constraints {
         max_tokens,
         models,
@@ -129,17 +148,10 @@ fn keep(
             return Err(violated(Lacks::Model, json!(allowed)));
         }
     }
-    // Last, because it is what changes the request.
-    if let Some(most) = *max_tokens {
-        match chat.max_tokens {
-            Some(asked) if asked > most => {
-                return Err(violated(Lacks::Tokens, json!(most)));
-            }
-            Some(_) => {}
-            None => chat.max_tokens = Some(most),
-        }
+    match (*max_tokens, chat.max_tokens) {
+        (Some(most), Some(asked)) if asked > most => Err(violated(Lacks::Tokens, json!(most))),
+        (most, asked) => Ok(asked.or(most)),
     }
-    Ok(())
 }
 
 /// A grant that does not reach to the surface, but to these.

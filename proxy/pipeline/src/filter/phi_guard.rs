@@ -6,13 +6,15 @@ use std::time::Instant;
 use futures_util::future::BoxFuture;
 use http::{HeaderMap, HeaderValue};
 use svc_core::fault::{Code, Fault};
+use svc_core::phi::refusal::blocked_since;
 use svc_core::phi::{Counts, ENTITIES_HEADER, Listener};
 
-use super::Filter;
+use super::{Filter, Passed};
 use crate::caller::PhiMode;
 use crate::estimate::is_large;
 use crate::exchange::{Exchange, given};
 use crate::fact::Fact;
+use crate::phi::lists::Held;
 use crate::phi::results::OwnResults;
 use crate::phi::{self, Detectors, Refused, Scan, Sealing, Thoughts};
 use crate::place::located;
@@ -47,7 +49,8 @@ impl Filter for PhiGuard {
             let profile = policy.profile_of(&caller.organization_id);
             let gateway = &exchange.gateway;
             let org_id = &caller.organization_id;
-            let lists = gateway.phi_lists.of(&gateway.store, org_id).await?;
+            let Held { revision, lists } = gateway.phi_lists.of(&gateway.store, org_id).await?;
+            exchange.facts.lists_revision = revision;
             let detectors = Detectors::pin(&gateway.plugins, policy, profile)?
                 .with_lists(lists)
                 .with_results(OwnResults::new(&gateway.phi_results, org_id));
@@ -85,6 +88,13 @@ impl Filter for PhiGuard {
             exchange.facts.scan = Some(scan);
             Ok(())
         })
+    }
+
+    fn still_passes(&self, passed: &Passed<'_>) -> Result<(), Fault> {
+        match passed.caller.phi_mode {
+            PhiMode::Block if !passed.replaced.is_empty() => Err(blocked_since(passed.replaced)),
+            PhiMode::Block | PhiMode::Redact => Ok(()),
+        }
     }
 }
 

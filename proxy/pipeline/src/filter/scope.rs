@@ -5,7 +5,7 @@ use serde_json::json;
 use svc_core::fault::{Code, Fault};
 use svc_core::scope::Scope;
 
-use super::Filter;
+use super::{Filter, Passed};
 use crate::caller::Caller;
 use crate::exchange::{Exchange, given};
 use crate::fact::Fact;
@@ -31,6 +31,10 @@ impl Filter for ScopeGate {
             let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
             authorized(caller, &exchange.route)
         })
+    }
+
+    fn still_passes(&self, passed: &Passed<'_>) -> Result<(), Fault> {
+        authorized(passed.caller, passed.route)
     }
 }
 

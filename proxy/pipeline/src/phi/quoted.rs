@@ -38,7 +38,7 @@ async fn read(exchange: &Exchange, texts: Vec<String>) -> Result<Vec<String>, Fa
     let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
     let (gateway, policy) = (&exchange.gateway, &exchange.policy.phi);
     let org_id = &caller.organization_id;
-    let lists = gateway.phi_lists.of(&gateway.store, org_id).await?;
+    let lists = gateway.phi_lists.of(&gateway.store, org_id).await?.lists;
     let detectors =
         Detectors::pin(&gateway.plugins, policy, policy.profile_of(org_id))?.with_lists(lists);
     let chat = asked(texts);
