@@ -17,14 +17,15 @@ use svc_store::tenant;
 
 use crate::caller::Caller;
 use crate::exchange::{Exchange, given};
-use crate::feature::INTEGRATIONS;
+use crate::feature;
 use crate::filter::{Passed, Presented};
 use crate::gateway::Gateway;
 use crate::inside;
-use crate::integration::{Way, own_providers};
+use crate::integration::Way;
 use crate::moment;
 use crate::policy::PolicySet;
 use crate::policy::pipelines::Route;
+use crate::provider::Provider;
 
 /// 1 s: what holds is known to be at most that old when a request goes out for the first time (contract 19.5: 2 s).
 const RECENT: Duration = Duration::from_secs(1);
@@ -144,18 +145,15 @@ impl Clearance {
     /// pays does not change unasked (contract 11).
     ///
     /// # Errors
-    /// 403 where nothing is bound to it any more, 503 where that cannot be found out.
-    pub(crate) async fn own(&self, before: &Way) -> Result<Arc<Way>, Fault> {
-        let caller = &self.caller;
-        let offered = self.policy.plans.offers(caller.plan_tier, INTEGRATIONS);
-        let reading = own_providers(&self.gateway, caller, offered);
+    /// 403 where nothing is bound to it any more, or the organization may use nothing; 503 where that cannot be found out.
+    pub(crate) async fn own(&self, before: &Way) -> Result<(Arc<Way>, Arc<Provider>), Fault> {
+        let (gateway, caller) = (&self.gateway, &self.caller);
+        let reading = gateway.bindings.of(gateway, caller);
         let bound = Box::pin(tenant::within(&caller.organization_id, reading)).await?;
-        let found = bound.as_ref().and_then(|bound| {
-            let project_id = &caller.default_project_id;
-            bound.find(project_id, &before.alias)
-        });
-        found
-            .cloned()
-            .ok_or_else(|| Code::IntegrationsDisabled.fault())
+        let found = bound.find(&caller.default_project_id, &before.alias);
+        let way = found.ok_or_else(|| Code::IntegrationsDisabled.fault())?;
+        let lack = feature::lack_of_integrations(caller, &self.policy.plans);
+        let provider = way.provider(lack)?;
+        Ok((Arc::clone(way), Arc::clone(provider)))
     }
 }

@@ -9,7 +9,6 @@ use svc_core::secret::Mode;
 use tracing::Instrument;
 
 use super::Handler;
-use crate::caller::Caller;
 use crate::clearance::Clearance;
 use crate::exchange::{Exchange, given};
 use crate::fact::Fact;

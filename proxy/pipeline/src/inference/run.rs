@@ -267,9 +267,9 @@ impl Route {
         let Some(before) = &self.own else {
             return Ok(self);
         };
-        let own = clearance.own(before).await?;
+        let (own, provider) = clearance.own(before).await?;
         Ok(Self {
-            provider: Arc::clone(own.provider()?),
+            provider,
             own: Some(own),
             ..self
         })
