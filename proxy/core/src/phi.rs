@@ -7,6 +7,7 @@
 
 mod assistant;
 mod counts;
+mod escaped;
 mod kind;
 mod lists;
 mod map;
