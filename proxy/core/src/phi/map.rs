@@ -345,6 +345,13 @@ impl PlaceholderMap {
             .is_some_and(|ledger| ledger.entries.contains_key(&number))
     }
 
+    /// Whether a placeholder stands for a value.
+    pub(super) fn has_value(&self, kind: &str, number: u32) -> bool {
+        let ledger = self.kinds.get(kind);
+        let entry = ledger.and_then(|ledger| ledger.entries.get(&number));
+        matches!(entry, Some(Entry::Value { .. }))
+    }
+
     pub(super) fn knows_kind(&self, kind: &str) -> bool {
         self.kinds.contains_key(kind)
     }
