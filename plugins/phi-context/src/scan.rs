@@ -323,12 +323,16 @@ fn goes_with_last(tokens: &[Token], at: usize, sort: usize) -> bool {
 
 /// Whether a value ends before the token: lists and tables have one behind the other, and so has JSON.
 fn is_divided(tokens: &[Token], at: usize, sort: usize) -> bool {
+    /// Digits of a time of day.
+    const TIME: usize = 4;
     let Some(token) = tokens.get(at) else {
         return false;
     };
     let is_of_its_own = match SORTS.get(sort) {
-        // `555 0184. 1015 to MRI`.
-        Some(Sort::Code) if token.gap.ends_a_sentence() => return true,
+        // `555 0184. 1015 to MRI`: a time begins the next sentence.
+        Some(Sort::Code) if token.gap.ends_a_sentence() && token.end - token.start == TIME => {
+            return true;
+        }
         Some(Sort::Code | Sort::Organization) => true,
         // A long number is no part of the date before it: `3/4/61, 88213004`. Nor are the numbers of a list one date.
         Some(Sort::Date) if token.is_long_number() || is_next_item(token) => true,
@@ -749,6 +753,8 @@ mod tests {
         let codes = |text, percents: &[i8]| found(text, Sort::Code, percents).join("|");
         let text = "at 956 555 0184. 1015 to";
         assert_eq!(codes(text, &[0, -90, 90, 90, 90, 0]), "956 555 0184|1015");
+        let text = "K L T . . . 4 4 0 9";
+        assert_eq!(codes(text, &[-90, 90, 90, 90, 90, 90, 90]), text);
     }
 
     #[test]
