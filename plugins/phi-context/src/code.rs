@@ -65,7 +65,7 @@ const CUES: [(usize, &[u64]); 7] = [
 
 /// Words before what is a code of a catalog, and nobody's.
 const CATALOGS: &[u64] = words!(
-    "ndc loinc snomed icd icd10 icd9 cpt hcpcs rxnorm rxcui oid uid sopclassuid rfc iso doi pmid nct isbn version cvx \
+    "nist ncci ndc loinc snomed icd icd10 icd9 cpt hcpcs rxnorm rxcui oid uid sopclassuid rfc iso doi pmid nct isbn version cvx \
     drg cas atc"
 );
 
@@ -123,10 +123,31 @@ fn is_variable(word: &str) -> bool {
     letters.len() + 1 == word.len() && letters.bytes().all(|byte| byte.is_ascii_lowercase())
 }
 
+/// `NCT03036124`, a trial of a registry, and `[A-CEGHJ-NPR]`, letters of a pattern.
+fn is_of_all(text: &str, value: &[Token]) -> bool {
+    let (Some(first), Some(last)) = (value.first(), value.last()) else {
+        return false;
+    };
+    let whole = text.get(first.start..last.end).unwrap_or_default();
+    let trial = whole
+        .get(..3)
+        .filter(|head| head.eq_ignore_ascii_case("nct"));
+    let is_trial = trial.is_some()
+        && whole.len() == "NCT03036124".len()
+        && whole.bytes().skip(3).all(|byte| byte.is_ascii_digit());
+    let (before, behind) = (text.get(..first.start), text.get(last.end..));
+    let is_class = before.is_some_and(|before| before.ends_with('['))
+        && behind.is_some_and(|behind| behind.starts_with(']'))
+        && whole
+            .bytes()
+            .all(|byte| byte.is_ascii_uppercase() || byte == b'-');
+    is_trial || is_class
+}
+
 /// The kind of what `value` says, if it is anybody's; `before` are the tokens before it.
 pub fn kind(text: &str, before: &[Token], value: &[Token]) -> Option<usize> {
     let is_catalog = |token: &Token| CATALOGS.contains(&token.word) || CALLS.contains(&token.word);
-    if !may_be(text, value) || value.iter().any(is_catalog) {
+    if !may_be(text, value) || value.iter().any(is_catalog) || is_of_all(text, value) {
         return None;
     }
     if value.iter().all(|token| PROGRAMS.contains(&token.word)) {
@@ -332,6 +353,20 @@ pub fn is_digest(value: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn trials_and_letters_of_a_pattern_are_nobodys() {
+        let kind = |text: &str, from: usize, to: usize| {
+            let mut tokens = Vec::new();
+            crate::token::read(text, 0, text.len(), &mut tokens);
+            kind(text, &tokens[..from], &tokens[from..to])
+        };
+        assert_eq!(kind("NCT03036124", 0, 1), None);
+        assert_eq!(kind("^[A-CEGHJ-NPR-TW-Y]", 0, 5), None);
+        assert_eq!(kind("NIST SP 800-66r2", 2, 4), None);
+        assert!(kind("NCT0303612", 0, 1).is_some());
+        assert!(kind("[4471-CEG]", 0, 2).is_some());
+    }
 
     #[test]
     fn what_manuals_number_is_nobodys() {

@@ -51,6 +51,9 @@ pub fn may_be(text: &str, language: Language, before: Option<&Token>, tokens: &[
             return false;
         };
         let digits = text.get(token.start..token.end).unwrap_or_default();
+        if is_age(digits) {
+            return false;
+        }
         // A word or a code: `14-Mar`, `12th`.
         if token.shape < shape::YEAR {
             return true;
@@ -99,6 +102,18 @@ pub fn may_be(text: &str, language: Language, before: Option<&Token>, tokens: &[
         }
         _ => false,
     }
+}
+
+/// `t_{1/2}`: what stands above or below a sign of a formula; `fmt(day).toBe`, what is done with what a call gives.
+pub fn is_of_formula(text: &str, start: usize) -> bool {
+    let before = text.get(..start).unwrap_or_default();
+    before.ends_with("_{") || before.ends_with("^{") || before.ends_with(").")
+}
+
+/// `88yoM`: an age and a sex.
+fn is_age(word: &str) -> bool {
+    let behind = word.trim_start_matches(|sign: char| sign.is_ascii_digit());
+    behind.len() < word.len() && behind.starts_with("yo")
 }
 
 /// Where a day ends that has its time behind: `2024-03-05` of `2024-03-05T14:22` (ISO 8601).
@@ -209,6 +224,13 @@ mod tests {
     }
 
     #[test]
+    fn what_stands_below_a_sign_is_no_day() {
+        let is = |text: &str| text.find("1/2").is_some_and(|at| is_of_formula(text, at));
+        assert!(is("$t_{1/2}$") && is("x^{1/2}") && is("f(x).1/2"));
+        assert!(!is("on 1/2") && !is("{1/2}") && !is("(Tue) 1/2"));
+    }
+
+    #[test]
     fn a_month_that_is_all_of_a_value_is_nobodys() {
         let text = r#"{"march": 12, "seen": ["20250314", "May 2", "June"], "s": "{\"july\": 3}"}"#;
         let tokens = tokens(text);
@@ -288,6 +310,8 @@ mod tests {
             "S",
             "S/p",
             "ROS",
+            "88yoM fall",
+            "2024, 0, 15",
         ] {
             assert!(!is_date(other), "{other}");
         }

@@ -10,6 +10,7 @@ mod age;
 mod catalog;
 mod code;
 mod date;
+mod everybody;
 pub mod feature;
 pub mod language;
 mod list;

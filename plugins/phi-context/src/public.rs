@@ -1,7 +1,7 @@
 //! What is public: countries and states of the USA, where too many people live for them to identify anybody, and the
 //! societies of a whole country, of which everybody has heard.
 
-use phi_lexicon::Hash;
+use phi_lexicon::{Hash, peoples};
 
 use crate::list::words;
 use crate::token::{Token, shape};
@@ -98,6 +98,25 @@ pub fn is_body(value: &str) -> bool {
     words.next().is_some_and(|first| is_of(WIDE, first)) && words.any(|word| is_of(BODIES, word))
 }
 
+/// Titles, behind which what a people is called is a surname.
+const TITLES: &[u64] = words!("mr mrs ms miss dr prof sr sra");
+
+/// Whether a value is only what peoples and those of a faith are called: `Ashkenazi Jewish`. `before` is the token before
+/// it.
+pub fn is_of_people(text: &str, before: Option<&Token>, tokens: &[Token]) -> bool {
+    let is_people = |token: &Token| {
+        let word = text.get(token.start..token.end).unwrap_or_default();
+        peoples::is_people(word)
+    };
+    tokens.iter().all(is_people) && before.is_none_or(|before| !TITLES.contains(&before.word))
+}
+
+/// `410 U.S. 113`: where a court's words are printed, and no organization.
+pub fn is_cited(tokens: &[Token]) -> bool {
+    let is_short = |token: &Token| token.end - token.start == 1 || token.shape >= shape::YEAR;
+    tokens.iter().all(is_short) && tokens.iter().any(|token| token.shape >= shape::YEAR)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -111,6 +130,24 @@ mod tests {
         };
         assert!(is_head("ROS: negative for fever"));
         assert!(!is_head("ROS was here") && !is_head("ROSS: negative") && !is_head("Ros: hi"));
+    }
+
+    #[test]
+    fn peoples_and_reports_of_courts_are_nobody() {
+        let read = |text: &str| {
+            let mut tokens = Vec::new();
+            crate::token::read(text, 0, text.len(), &mut tokens);
+            tokens
+        };
+        let is_people = |text: &str, first: usize| {
+            let tokens = read(text);
+            let before = first.checked_sub(1).and_then(|at| tokens.get(at));
+            is_of_people(text, before, &tokens[first..])
+        };
+        assert!(is_people("of Ashkenazi Jewish", 1) && is_people("Korean", 0));
+        assert!(!is_people("Dr. Irish", 1) && !is_people("Korean Lopez", 0));
+        assert!(is_cited(&read("U.S. 113")) && is_cited(&read("544")));
+        assert!(!is_cited(&read("U.S. Steel")) && !is_cited(&read("U S")));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::model::{Chain, Other, Own, Row};
 use crate::source::Lines;
 use crate::tag::{NOTHING, SORTS, Sort, first, inside};
 use crate::token::{self, Token, shape};
-use crate::{age, catalog, code, date, measure, number, public, said, share, source};
+use crate::{age, catalog, code, date, everybody, measure, number, public, said, share, source};
 
 /// Words of the language that a text has which says something.
 const LEAST_WORDS: usize = 2;
@@ -215,6 +215,7 @@ impl Part<'_> {
         let kind = match SORTS.get(value.sort)? {
             _ if number::is_of_code(text, of) || is_prefix(text, of) => return None,
             _ if is_tag(text, start, end) => return None,
+            sort if everybody::is_one(text, *sort, before, of) => return None,
             sort if is_key(text, of, *sort != Sort::Name) => return None,
             Sort::Code | Sort::Organization if is_in_public_address(text, start, end) => {
                 return None;
@@ -240,7 +241,9 @@ impl Part<'_> {
             Sort::Code if code::is_of_a_standard(text, start, end) || code::counts(text, of) => {
                 return None;
             }
-            Sort::Code if of.iter().skip(1).any(|token| token.gap.is_equation()) => return None,
+            Sort::Code | Sort::Date if of.iter().skip(1).any(|token| token.gap.is_equation()) => {
+                return None;
+            }
             Sort::Code => code::kind(text, before, of)?,
             Sort::Address if !may_be_address(text, of) => return None,
             Sort::Age
@@ -250,8 +253,8 @@ impl Part<'_> {
                 return None;
             }
             Sort::Date
-                if has_escape(text, of)
-                    || number::is_in_list(text, start, end)
+                if number::is_in_list(text, start, end)
+                    || date::is_of_formula(text, start)
                     || share::is_one(text, before, of, behind)
                     || !date::may_be(text, self.language, before.last(), of) =>
             {
@@ -260,6 +263,8 @@ impl Part<'_> {
             Sort::Name if code::is_digest(text.get(start..end)?) || !may_be_name(text, of) => {
                 return None;
             }
+            Sort::Name if public::is_of_people(text, before.last(), of) => return None,
+            Sort::Organization if public::is_cited(of) => return None,
             Sort::Location | Sort::Name
                 if of.iter().all(Token::is_plain) || public::is_amount(of) =>
             {
@@ -318,13 +323,21 @@ fn goes_with_last(tokens: &[Token], at: usize, sort: usize) -> bool {
 
 /// Whether a value ends before the token: lists and tables have one behind the other, and so has JSON.
 fn is_divided(tokens: &[Token], at: usize, sort: usize) -> bool {
+    /// Digits of a time of day.
+    const TIME: usize = 4;
     let Some(token) = tokens.get(at) else {
         return false;
     };
     let is_of_its_own = match SORTS.get(sort) {
+        // `555 0184. 1015 to MRI`: a time begins the next sentence.
+        Some(Sort::Code) if token.gap.ends_a_sentence() && token.end - token.start == TIME => {
+            return true;
+        }
         Some(Sort::Code | Sort::Organization) => true,
         // A long number is no part of the date before it: `3/4/61, 88213004`. Nor are the numbers of a list one date.
         Some(Sort::Date) if token.is_long_number() || is_next_item(token) => true,
+        // `2024, 0, 15))).toBe`.
+        Some(Sort::Date) if token.gap.closes_a_call() => return true,
         _ => false,
     };
     // `Elko</City><State>`, and what follows a placeholder: `[DATE 2]. S`.
@@ -548,16 +561,6 @@ fn is_prefix(text: &str, tokens: &[Token]) -> bool {
             .is_some_and(|behind| behind.starts_with(['"', '\'']))
 }
 
-/// Whether some letter is no letter, but white space as programs write it: `\t\t12`.
-fn has_escape(text: &str, tokens: &[Token]) -> bool {
-    tokens.iter().any(|token| {
-        token.end - token.start == 1
-            && text
-                .get(..token.start)
-                .is_some_and(|before| before.ends_with('\\'))
-    })
-}
-
 /// A day that is given to a program: `new DateTime(1980, 2, 29)`.
 fn is_written_in_numbers(tokens: &[Token]) -> bool {
     let is_number = |token: &Token| token.shape >= shape::YEAR;
@@ -736,6 +739,22 @@ mod tests {
         // What is written with spaces is one.
         let text = "jo4471 @ b.com 12";
         assert_eq!(codes(text, &[-90, 90, 90, 90]), "jo4471 @ b.com 12");
+    }
+
+    #[test]
+    fn a_value_ends_with_its_call_and_its_sentence() {
+        let dates = |text, percents: &[i8]| found(text, Sort::Date, percents).join("|");
+        assert_eq!(
+            dates("(2024, 5, 15))).toBe", &[-90, 90, 90, 90]),
+            "2024, 5, 15"
+        );
+        assert_eq!(dates("day == 15", &[-90, 90]), "");
+        assert_eq!(dates("May 3 (14)", &[-90, 90, 90]), "May 3 (14");
+        let codes = |text, percents: &[i8]| found(text, Sort::Code, percents).join("|");
+        let text = "at 956 555 0184. 1015 to";
+        assert_eq!(codes(text, &[0, -90, 90, 90, 90, 0]), "956 555 0184|1015");
+        let text = "K L T . . . 4 4 0 9";
+        assert_eq!(codes(text, &[-90, 90, 90, 90, 90, 90, 90]), text);
     }
 
     #[test]

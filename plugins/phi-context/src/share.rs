@@ -81,11 +81,29 @@ pub fn is_one(text: &str, before: &[Token], of: &[Token], behind: &[Token]) -> b
     if last.is_some_and(|last| LEADS.contains(&last.word)) {
         return false;
     }
+    if (part, whole) == (2, 2) && is_illness(text, behind) {
+        return true;
+    }
     let is_told = |list: &[u64]| is(list) || has(before, of, list);
     part < whole && (is(COUNTED) || is(PART) && !is_time(behind))
         || (part, whole) == (24, 7)
         || part <= whole && whole == 10 && is_told(OF_TEN)
         || part <= whole && whole == 5 && is_told(OF_FIVE)
+}
+
+/// `2/2 pneumonia`: secondary to it.
+fn is_illness(text: &str, behind: &[Token]) -> bool {
+    const ENDS: [&str; 9] = [
+        "itis", "emia", "osis", "oma", "onia", "psis", "pathy", "rrhage", "rrhea",
+    ];
+    const SHORT: &[u64] = words!(
+        "chf copd uti gi aki dka ckd mi pe dvt etoh tb hiv cva tia afib stroke infection bleed bleeding fall falls \
+        trauma medication medications dehydration obesity volume poor alcohol ischemia"
+    );
+    behind.first().is_some_and(|token| {
+        let word = text.get(token.start..token.end).unwrap_or_default();
+        SHORT.contains(&token.word) || ENDS.iter().any(|end| word.ends_with(end))
+    })
 }
 
 /// Two or three numbers with slashes between them.
@@ -205,6 +223,8 @@ mod tests {
             "|3/7| days per week",
             "|24/7| nurse line",
             "follow-up |6-12| months",
+            "Hypoxia |2/2| pneumonia",
+            "AKI |2/2| sepsis",
         ] {
             assert!(is_share(share), "{share}");
         }
@@ -226,6 +246,8 @@ mod tests {
             "|3/14/24| tablets",
             "on |24/7| she fell",
             "seen |6-12| in clinic",
+            "seen |2/2| pneumonia resolved",
+            "Labs |2/2| were fine",
             "power of attorney form |4/5|",
             "|4/5| motor vehicle crash",
             "power wheelchair came |4/5|",

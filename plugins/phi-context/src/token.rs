@@ -128,6 +128,11 @@ impl Gap {
         self.has(b"*={}[]<>|\\%$")
     }
 
+    /// Whether brackets close right behind the one side and a program goes on: `15))).toBe`.
+    pub fn closes_a_call(self) -> bool {
+        self.0 & (Self::SPACE | Self::LINE) == 0 && self.has(b")")
+    }
+
     /// Whether two strings or values of JSON or of a program stand on either side.
     pub fn is_seam(self) -> bool {
         self.has(b"\"'") && self.has(b":,[]\\=();") || self.has(b"{}")

@@ -4,6 +4,7 @@
 //! It holds hashes: one unknown word in some 9,500 is taken for a known one, always the same.
 
 pub mod language;
+pub mod peoples;
 pub mod roles;
 
 use language::Language;

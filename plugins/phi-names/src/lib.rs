@@ -10,6 +10,7 @@ pub mod file_name;
 pub mod foreign;
 pub mod kind;
 pub mod name;
+pub mod nobody;
 pub mod organization;
 pub mod place;
 pub mod scan;

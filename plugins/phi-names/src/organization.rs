@@ -144,9 +144,13 @@ fn is_of_other_things(sentence: &Sentence<'_>, at: usize) -> bool {
             && goes_on
 }
 
-/// Suppliers and departments that every hospital has.
-const EVERYBODYS: [(&str, &str); 3] = [
+/// Suppliers, programs and departments that every hospital has.
+const EVERYBODYS: [(&str, &str); 7] = [
     ("cardinal", "health"),
+    ("cloud", "healthcare"),
+    ("employee", "health"),
+    ("oracle", "health"),
+    ("particle", "health"),
     ("interventional", "radiology"),
     ("nuclear", "medicine"),
 ];

@@ -6,7 +6,7 @@ use phi_text::fields;
 use crate::kind::{ADDRESS, Finding, LOCATION, NAME, PERHAPS_LOCATION};
 use crate::sentence::Sentence;
 use crate::token::{self, Shape, Token, Writing};
-use crate::{abroad, code, field, file_name, foreign, name, organization, place};
+use crate::{abroad, code, field, file_name, foreign, name, nobody, organization, place};
 use phi_lexicon::Hash;
 
 /// Words of names whose further mentions are looked for, in one text: more than the longest text has.
@@ -76,12 +76,15 @@ fn is_told_missing(text: &str, finding: &Finding) -> bool {
     })
 }
 
-/// Drops names from `from` on that are words of another language. What a field or a key says is a name stays.
+/// Drops names from `from` on that are words of another language, or name nobody where they stand. What a field or a key
+/// says is a name stays.
 fn drop_words(text: &str, from: usize, findings: &mut Vec<Finding>) {
     let mut at = 0;
     findings.retain(|finding| {
         at += 1;
-        at <= from || finding.kind != NAME || !foreign::is_word(text, finding)
+        at <= from
+            || finding.kind != NAME
+            || !foreign::is_word(text, finding) && !nobody::is_one(text, finding)
     });
 }
 

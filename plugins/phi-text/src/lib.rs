@@ -7,5 +7,6 @@ pub mod chunk;
 pub mod color;
 pub mod fields;
 pub mod label;
+pub mod public;
 pub mod script;
 pub mod text;

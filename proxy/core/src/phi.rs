@@ -8,6 +8,7 @@
 mod assistant;
 pub mod call_id;
 mod counts;
+mod escaped;
 mod kind;
 mod lists;
 mod map;

@@ -16,6 +16,7 @@ on_sqlite! {
     a_tool_of_the_provider_is_told_without_values,
     plain_words_are_not_waited_for,
     disguised_values_do_not_reach_the_provider,
+    what_reads_like_an_escape_is_no_part_of_a_value,
 }
 
 /// Every planted value in one text, in pieces that cut through them.
@@ -252,4 +253,35 @@ async fn disguised_values_do_not_reach_the_provider(world: &World) {
             format!("You said: {said}")
         );
     }
+}
+
+async fn what_reads_like_an_escape_is_no_part_of_a_value(world: &World) {
+    let organization = world.organization();
+    for text in [
+        r#"{"letter": "Dear Patient,\n\nThank you for coming.\n\nSincerely,\nYour Care Team"}"#,
+        r#"{"titulo": "Gu\u00eda de alimentaci\u00f3n", "otro": "\u201cEat well\u201d \u2014 menu"}"#,
+        r"The angle is $\theta \times \tau$ with $\nu \rho$.",
+        "Search for ?q=hello%20world%21 in the index.",
+    ] {
+        let mark = mark();
+        let scripted = json!({"contains": mark, "text": text});
+        world.fake.expect(scripted).await;
+        let whole = world
+            .gateway
+            .chat(&organization.key, json!({"message": mark}))
+            .await
+            .json();
+        assert_eq!(whole["data"]["message"]["content"], text);
+    }
+    let mark = mark();
+    let note = r#"{"note": "Patient: Maria Lopez\nDOB: 1961-03-14\nMRN: 4471982\nPlan: rest"}"#;
+    let message = format!("{note} {mark}");
+    world
+        .gateway
+        .chat(&organization.key, json!({"message": message}))
+        .await;
+    let sent = world.fake.received(&mark).await["body"].to_string();
+    let expected = r#"{"note": "Patient: [NAME_1]\nDOB: [DATE_1]\nMRN: [MRN_1]\nPlan: rest"}"#;
+    let expected = Value::from(expected).to_string();
+    assert!(sent.contains(expected.trim_matches('"')), "{sent}");
 }

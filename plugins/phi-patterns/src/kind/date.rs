@@ -2,6 +2,7 @@
 //! are spelt out in `spoken`.
 
 mod alone;
+mod brief;
 mod dose;
 mod named;
 mod ordinal;
@@ -33,9 +34,13 @@ pub fn find_numeric(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
     let start = numbers.group(at).start;
     let finding =
         |last: usize, score: u16| Finding::new(DATE, start, numbers.group(last).end, score);
-    if at > 0 && matches!(numbers.gap(at - 1), Gap::Dash | Gap::Dot | Gap::Slash)
-        || is_glued(numbers.text, start)
-    {
+    if at > 0 && matches!(numbers.gap(at - 1), Gap::Dash | Gap::Dot | Gap::Slash) {
+        return None;
+    }
+    if let Some(found) = brief::find(numbers, at) {
+        return Some(found);
+    }
+    if is_glued(numbers.text, start) {
         return None;
     }
     let found = match numbers.group(at).len() {
@@ -86,6 +91,12 @@ pub fn find_numeric(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
         }
         (4, 2) if gap != Gap::Dot && is_month(second) && YEARS.contains(&first) => {
             Some(finding(at + 1, 700))
+        }
+        // `DOB: 6/58`, a month and a year.
+        (1 | 2, 2) if gap == Gap::Slash && is_month(first) && !is_day(second) => {
+            let near = before(numbers.text, start).trim_ascii_end();
+            let near = near.strip_suffix(b":").unwrap_or(near);
+            ends_with(near, BIRTH_WORDS).then(|| finding(at + 1, 700).contextual())
         }
         (1 | 2, 1 | 2) if gap == Gap::Slash => {
             let is_date = is_month(first) && is_day(second) && is_said(numbers, at)

@@ -73,6 +73,15 @@ pub fn find_place(text: &[u8], label_end: usize, findings: &mut Vec<Finding>) ->
         .position(|byte| byte.is_ascii_digit() || *byte == b'-')
         .filter(|gap| !rest.iter().take(*gap).any(|byte| b".;\n\"'".contains(byte)))?;
     let start = label_end + gap;
+    if let Some(first) = minutes_end(text, start) {
+        let gap = text
+            .get(first..)?
+            .iter()
+            .take_while(|byte| b", /".contains(byte));
+        let end = minutes_end(text, first + gap.count()).unwrap_or(first);
+        findings.push(Finding::new(OTHER_ID, start, end, 850).contextual());
+        return Some(end);
+    }
     let first = degrees_end(text, start)?;
     let rest = text.get(first..)?;
     let gap = rest
@@ -116,6 +125,34 @@ fn is_between_degrees(gap: &[u8]) -> bool {
                 .any(|known| word.eq_ignore_ascii_case(known.as_bytes()))
         })
         && !gap.iter().any(|byte| b"\"'\n".contains(byte))
+}
+
+/// Where degrees with their minutes end: `40°26'46"N`.
+fn minutes_end(text: &[u8], start: usize) -> Option<usize> {
+    const DEGREE: &[u8] = "\u{b0}".as_bytes();
+    const MINUTE: [&[u8]; 3] = [b"'", "\u{2032}".as_bytes(), "\u{2019}".as_bytes()];
+    const SECOND: [&[u8]; 3] = [b"\"", "\u{2033}".as_bytes(), "\u{201d}".as_bytes()];
+    let number_end = |from: usize| {
+        let rest = text.get(from..).unwrap_or_default();
+        let is_of_number = |byte: &&u8| byte.is_ascii_digit() || **byte == b'.';
+        from + rest.iter().take_while(is_of_number).count()
+    };
+    let sign_end = |from: usize, signs: &[&[u8]]| {
+        let rest = text.get(from..)?;
+        let sign = signs.iter().find(|sign| rest.starts_with(sign))?;
+        Some(from + sign.len())
+    };
+    let behind_space = |at: usize| at + usize::from(byte(text, at) == b' ');
+    let minutes = behind_space(sign_end(number_end(start), &[DEGREE])?);
+    let minutes_end = number_end(minutes);
+    let end = sign_end(minutes_end, &MINUTE).filter(|_| minutes_end > minutes)?;
+    let seconds = number_end(behind_space(end));
+    let end = sign_end(seconds, &SECOND).unwrap_or(end);
+    let letter = behind_space(end);
+    Some(match byte(text, letter) {
+        b'N' | b'S' | b'E' | b'W' => letter + 1,
+        _ => end,
+    })
 }
 
 /// Where degrees with three decimals or more end.

@@ -228,6 +228,8 @@ fn is_abbreviated(label: &[u8], code: &[u8], digits: usize) -> bool {
     let least = match label {
         b"Chart" => 5,
         _ if label.len() > 3 => return false,
+        // Behind the numbers of a pharmacy's plan.
+        b"grp" if capitals.clone().count() >= 2 => 4,
         _ if label.iter().all(u8::is_ascii_uppercase) => match capitals.count() {
             2.. => 4,
             _ => 5,
@@ -375,31 +377,12 @@ const REQUESTS: &[&str] = &[
 const NUMBERED: &[&str] = &["number", "numbers", "num", "no", "nr", "id", "code", "ref"];
 
 /// Words before `ID` that say whose it is.
+#[rustfmt::skip]
 const PLAN_WORDS: &[&str] = &[
-    "member",
-    "subscriber",
-    "insured",
-    "insurance",
-    "plan",
-    "payer",
-    "policy",
-    "enrollee",
-    "beneficiary",
-    "rx",
-    "coverage",
-    "carrier",
-    "aetna",
-    "cigna",
-    "bcbs",
-    "humana",
-    "medicaid",
-    "medicare",
-    "denied",
-    "claim",
-    "pcn",
-    "grp",
-    "payor",
-    "mbr",
+    "member", "subscriber", "insured", "insurance", "plan", "payer", "policy", "enrollee", "beneficiary", "rx",
+    "coverage", "carrier", "aetna", "cigna", "bcbs", "humana", "medicaid", "medicare", "denied", "claim", "pcn",
+    "grp", "payor", "mbr", "ins", "highmark", "premera", "regence", "carefirst", "molina", "centene", "ambetter",
+    "wellcare", "wellpoint", "emblemhealth",
 ];
 const PERSON_WORDS: &[&str] = &[
     "patient", "pt", "name", "her", "his", "client", "resident", "dob",

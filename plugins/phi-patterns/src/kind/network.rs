@@ -3,6 +3,7 @@
 use super::{DEVICE_ID, Finding, IP_ADDRESS};
 use crate::number::{Gap, Numbers};
 use crate::text::{before, byte, byte_before, has, is_word};
+use phi_text::public;
 
 const IP_WORDS: &[&str] = &[
     "ip", "ipv4", "address", "addr", "host", "client", "from", "remote",
@@ -10,7 +11,7 @@ const IP_WORDS: &[&str] = &[
 /// What has four numbers and dots as well.
 const VERSION_WORDS: &[&str] = &[
     "version", "ver", "v", "release", "firmware", "build", "oid", "section", "chapter", "rev",
-    "revision",
+    "revision", "ec",
 ];
 
 /// Four numbers up to 255 with dots between, and neither version nor object identifier.
@@ -26,8 +27,6 @@ pub fn find_v4(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
     }
     let start = numbers.group(at).start;
     let near = before(numbers.text, start);
-    // The machine itself, none, and all are nobody's.
-    let is_nobody = octets.first() == Some(&127) || octets == [0; 4] || octets == [255; 4];
     let looks_like_version = octets.iter().all(|octet| *octet < 20);
     let is_version = has(near, VERSION_WORDS) || looks_like_version && !has(near, IP_WORDS);
     // `5.6.31.1. Remarks`
@@ -39,7 +38,7 @@ pub fn find_v4(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
         && matches!(behind, [b'.', b' ', next, ..] if next.is_ascii_uppercase())
         && (start == 0 || byte_before(numbers.text, start) == b'\n');
     let is_joined = is_section || matches!(byte_before(numbers.text, start), b'.' | b'-');
-    (!is_nobody && !is_version && !is_joined).then_some(Finding::new(
+    (!public::is_machine(octets) && !is_version && !is_joined).then_some(Finding::new(
         IP_ADDRESS,
         start,
         numbers.group(at + 3).end,

@@ -7,6 +7,7 @@ use crate::number::{Gap, Numbers};
 use crate::text::{
     after, before, begins_with, byte, byte_before, ends_with, has, is_word, last_of,
 };
+use phi_text::public;
 
 const FAX_WORDS: &[&str] = &["fax", "fax#", "facsimile", "efax", "telefax"];
 const PHONE_WORDS: &[&str] = &[
@@ -140,7 +141,7 @@ pub fn find(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
         false => second_end(numbers.text, end),
     };
     let digits = numbers.text.get(group.start..numbers.group(last).end)?;
-    if is_word(byte(numbers.text, end)) || is_nobodys(digits) {
+    if is_word(byte(numbers.text, end)) || public::is_phone(digits) {
         return None;
     }
     // `(555) 123-4567` and `+1 555 …` begin at their sign.
@@ -156,40 +157,6 @@ pub fn find(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
     } else {
         finding
     })
-}
-
-/// `(999) 999-9999` shows how a number is written; poison control and the like are there for everybody.
-fn is_nobodys(number: &[u8]) -> bool {
-    /// National lines of help and of offices of the United States, without their country code.
-    const LINES: [&[u8; 10]; 12] = [
-        b"8002221222",
-        b"8007997233",
-        b"8002738255",
-        b"8006624357",
-        b"8006564673",
-        b"8007848669",
-        b"8006334227",
-        b"8007721213",
-        b"8002324636",
-        b"8003321088",
-        b"8664887386",
-        b"8009855990",
-    ];
-    let mut digits = [0; 11];
-    let mut count = 0;
-    for digit in number.iter().filter(|byte| byte.is_ascii_digit()) {
-        let Some(slot) = digits.get_mut(count) else {
-            return false;
-        };
-        (*slot, count) = (*digit, count + 1);
-    }
-    let national = match (count, &digits) {
-        (11, [b'1', national @ ..]) => national,
-        (10, [national @ .., _]) => national,
-        _ => return false,
-    };
-    let [first, rest @ ..] = national;
-    rest.iter().all(|digit| digit == first) || LINES.contains(&national)
 }
 
 /// A number whose shape alone says what it is.

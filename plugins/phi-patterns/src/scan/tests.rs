@@ -9,6 +9,7 @@ use crate::{Patterns, Plugin};
 
 mod abroad;
 mod ages;
+mod brief;
 mod charts;
 mod codes;
 mod dates;

@@ -340,15 +340,21 @@ impl PlaceholderMap {
 
     /// Whether a number was issued or reserved.
     pub(super) fn holds(&self, kind: &str, number: u32) -> bool {
-        self.kinds
-            .get(kind)
-            .is_some_and(|ledger| ledger.entries.contains_key(&number))
+        self.entry(kind, number).is_some()
     }
 
-    /// Whether the caller of text reads a value in the place of this number.
+    fn entry(&self, kind: &str, number: u32) -> Option<&Entry> {
+        self.kinds.get(kind)?.entries.get(&number)
+    }
+
+    /// Whether a placeholder stands for a value.
+    pub(super) fn has_value(&self, kind: &str, number: u32) -> bool {
+        matches!(self.entry(kind, number), Some(Entry::Value { .. }))
+    }
+
+    /// Whether the caller reads a value in text in its place.
     pub(super) fn is_read(&self, kind: &str, number: u32) -> bool {
-        let ledger = self.kinds.get(kind);
-        let entry = ledger.and_then(|ledger| ledger.entries.get(&number));
+        let entry = self.entry(kind, number);
         matches!(entry, Some(Entry::Value { speaker, .. }) if speaker.reach() >= IN_TEXT)
     }
 

@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::assistant;
+use super::escaped;
 use super::kind::Kind;
 use super::model_name;
 use super::scan::{self, TextScan};
@@ -73,7 +74,7 @@ pub fn merge<W: Into<Weight>>(
     candidates: &[Candidate<'_>],
     weigh: impl Fn(&Candidate<'_>, &Kind) -> W,
 ) -> Vec<Finding> {
-    let claims = candidates
+    let mut claims: Vec<Claim> = candidates
         .iter()
         .filter_map(|candidate| {
             let kind = Kind::named(candidate.kind);
@@ -82,6 +83,7 @@ pub fn merge<W: Into<Weight>>(
         })
         .flatten()
         .collect();
+    escaped::drop_misread(scan, &mut claims);
     let mut findings = resolve(scan, claims);
     drop_lone_names(scan, &mut findings);
     assistant::drop(scan, &mut findings);
@@ -141,6 +143,10 @@ fn claims_of(scan: &TextScan, candidate: &Candidate<'_>, kind: Kind, weight: Wei
     let (text, _) = scan.reading();
     let start = text.floor_char_boundary(candidate.start);
     let end = text.ceil_char_boundary(candidate.end);
+    // White space may be written as an escape, which [`resolve`] could not tell.
+    let Some((start, end)) = trim(text, start, end) else {
+        return Vec::new();
+    };
     let standing = Standing {
         refuses: Reverse(weight == Weight::Refuses),
         verified: Reverse(candidate.verified),
@@ -202,7 +208,10 @@ pub(super) fn resolve(scan: &TextScan, claims: Vec<Claim>) -> Vec<Finding> {
     let claims = claims.into_iter();
     let claims = join(
         scan,
-        claims.flat_map(|claim| at_seams(scan, claim)).collect(),
+        claims
+            .flat_map(|claim| at_seams(scan, claim))
+            .map(|claim| escaped::whole(scan, claim))
+            .collect(),
     );
     contest(&claims)
         .into_iter()

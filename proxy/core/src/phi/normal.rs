@@ -19,6 +19,7 @@ mod joined;
 mod look_alike;
 mod rewrite;
 mod spaced;
+mod tex;
 mod twin;
 mod wrap;
 

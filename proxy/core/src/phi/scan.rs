@@ -375,6 +375,28 @@ impl TextScan {
         as_written.into_iter().chain(read.into_iter().flatten())
     }
 
+    /// Whether a place of [`Self::reading`] is in a text as it reads with its escapes opened.
+    pub(super) fn is_opened(&self, offset: usize) -> bool {
+        let reading = self.reading.as_ref();
+        reading.is_some_and(|reading| reading.is_opened(offset))
+    }
+
+    /// What of [`Self::text`] stands for something else, inside of a stretch of one segment or right beside it: its bytes,
+    /// and what they read as with all escapes opened.
+    pub(super) fn replaced(
+        &self,
+        source: Range<usize>,
+    ) -> impl Iterator<Item = (Range<usize>, &str)> {
+        let at = self.segment_at(source.start);
+        let from = self.segments.get(at).map_or(0, |segment| segment.start);
+        let opened = self.reading.as_ref().and_then(|reading| reading.opened(at));
+        let inside = source.start.saturating_sub(from)..source.end.saturating_sub(from);
+        let replaced = opened
+            .into_iter()
+            .flat_map(move |opened| opened.replaced(inside.clone()));
+        replaced.map(move |(bytes, reads)| (from + bytes.start..from + bytes.end, reads))
+    }
+
     /// What a finding reads as; of a blob, the part that was found.
     pub(super) fn value(&self, finding: &Finding) -> &str {
         let reads = finding.reads.clone().or_else(|| {

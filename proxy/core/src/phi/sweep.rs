@@ -8,6 +8,7 @@ use std::ops::Range;
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
 use super::Origin;
+use super::escaped::TOLD;
 use super::kind::{ENTITY_KINDS, Kind, Spelling, national};
 use super::lists::Allowed;
 use super::map::PlaceholderMap;
@@ -59,8 +60,6 @@ pub fn sweep(
     swept(scan, findings, map, (&[&known], claims), allowed)
 }
 
-/// Scores below are guesses, by the words around a value alone.
-const TOLD: u16 = 700;
 /// From how many mentions on a guess is doubted, and in how few of them it was found then, one in so many.
 struct Doubt {
     mentions: usize,
@@ -147,7 +146,7 @@ impl Said {
     }
 }
 
-/// As [`sweep`], for values that were collected before.
+/// As [`sweep`], for a reply and values that were collected before.
 ///
 /// # Errors
 /// As [`sweep`].
@@ -157,13 +156,19 @@ pub(super) fn sweep_known(
     map: &PlaceholderMap,
     known: &[&Known],
 ) -> Result<Vec<Finding>, TooManyMentions> {
-    swept(
+    let mut findings = swept(
         scan,
         findings,
         map,
         (known, Vec::new()),
         &Allowed::default(),
-    )
+    )?;
+    if !findings.is_empty() {
+        let mut held = token::tokens(scan.text(), |kind| map.knows_kind(kind));
+        held.retain(|token| map.has_value(token.kind.as_str(), token.number));
+        token::drop_left(scan, &mut findings, &held);
+    }
+    Ok(findings)
 }
 
 /// Which of these values a request mentions outside of its system prompt: kinds, and values as [`said_form`] has them.

@@ -151,6 +151,76 @@ pub(super) fn divide(scan: &TextScan, findings: &[Finding], tokens: &[Token]) ->
     pieces
 }
 
+/// Between a placeholder and what may be left of its value, in bytes.
+const LEFT_BYTES: usize = 3;
+
+/// Drops what stands right behind a placeholder whose value is known, is of the same kind, and is no value by itself:
+/// detectors read the placeholder as a word, and take for a part of the value what only follows it (`[DATE_1] 9:15a`).
+/// `held` are such placeholders.
+pub(super) fn drop_left(scan: &TextScan, findings: &mut Vec<Finding>, held: &[Token]) {
+    let mut held = held.iter().peekable();
+    let mut last: Option<(&Token, usize)> = None;
+    findings.retain(|finding| {
+        while let Some(token) = held.next_if(|token| token.range.end <= finding.start) {
+            last = Some((token, token.range.end));
+        }
+        let is_left = last.is_some_and(|(token, end)| {
+            token.kind == finding.kind
+                && scan
+                    .text()
+                    .get(end..finding.start)
+                    .is_some_and(|gap| is_near(&finding.kind, gap))
+                && !is_value(scan, finding)
+        });
+        if is_left {
+            last = last.map(|(token, _)| (token, finding.end));
+        }
+        !is_left
+    });
+}
+
+/// Whether a value may go on behind this. One day and another are told apart by a comma.
+fn is_near(kind: &Kind, gap: &str) -> bool {
+    let is_of_gap = |sign: char| sign.is_whitespace() || matches!(sign, '(' | ',' | '\'');
+    gap.len() <= LEFT_BYTES
+        && gap.chars().all(is_of_gap)
+        && !(kind.as_str() == "DATE" && gap.contains(','))
+}
+
+/// Whether a finding would be a value where no other stood before it.
+fn is_value(scan: &TextScan, finding: &Finding) -> bool {
+    let text = scan.text();
+    let value = text.get(finding.start..finding.end).unwrap_or_default();
+    let behind = text.get(finding.end..).unwrap_or_default();
+    match finding.kind.as_str() {
+        // `[NAME_1] May repeat`
+        "NAME" => {
+            let is_verb = matches!(value, "May" | "Will" | "Can");
+            let next = behind.strip_prefix(' ').unwrap_or_default();
+            !(is_verb && next.starts_with(char::is_lowercase))
+        }
+        // Small by nature.
+        "AGE_OVER_89" => true,
+        "DATE" => value.split(['/', '-', '.']).count() > 2 || !is_small_number(value),
+        _ => !is_small_number(value),
+    }
+}
+
+/// Digits that say nothing by themselves, in one run and in all: `0830`, `9:15a`, `120/80`, `0020`.
+const SMALL_RUN: usize = 4;
+const SMALL_DIGITS: usize = 6;
+
+fn is_small_number(value: &str) -> bool {
+    let number = value.trim_end_matches(|sign: char| sign.is_ascii_alphabetic());
+    let mut runs = number.split(['/', ':', '.', '-', ' ', ',']);
+    let mut digits = 0;
+    let are_short = runs.all(|run| {
+        digits += run.len();
+        run.len() <= SMALL_RUN && run.bytes().all(|byte| byte.is_ascii_digit())
+    });
+    are_short && digits <= SMALL_DIGITS && value.len() - number.len() <= 2
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -203,5 +273,22 @@ mod tests {
     #[test]
     fn one_is_no_part_of_ten() {
         assert_eq!(read("[NAME_10]"), [("NAME".to_owned(), 10)]);
+    }
+
+    #[test]
+    fn clock_times_and_fractions_are_small_numbers() {
+        for value in ["9", "0830", "9:15a", "2/2", "120/80", "15 pm", "000D"] {
+            assert!(is_small_number(value), "{value}");
+        }
+        for value in [
+            "4471982",
+            "555 0142",
+            "98101",
+            "March 3",
+            "x204",
+            "120/80, 118/76",
+        ] {
+            assert!(!is_small_number(value), "{value}");
+        }
     }
 }

@@ -252,3 +252,51 @@ fn sr_is_a_title_in_spanish() {
         ("John Smith Sr. called", &["NAME:John Smith Sr"]),
     ]);
 }
+
+#[test]
+fn peoples_and_faiths_are_nobody() {
+    leaves_alone::<Names>(&[
+        "Her mother is Jewish and her father is Irish.",
+        "The patient was Vietnamese and spoke no English.",
+        "Patient is Hispanic and speaks Spanish.",
+        "Patient is Muslim and fasts during Ramadan.",
+        "Race: Irish. Religion: Muslim.",
+        "Muslim women may prefer a female clinician.",
+        "a Christian patient may ask for communion.",
+        "Religion: Christian",
+        "She speaks German with her daughter.",
+    ]);
+    finds::<Names>(&[
+        ("Her mother is Karen and she called.", &["NAME:Karen"]),
+        ("seen by Ms. Irish", &["NAME:Irish"]),
+        (
+            "Spoke with Christian Okafor today.",
+            &["NAME:Christian Okafor"],
+        ),
+        ("Patient is Christian Lopez.", &["NAME:Christian Lopez"]),
+        ("Dr. French called.", &["NAME:French"]),
+    ]);
+}
+
+#[test]
+fn abbreviations_before_numbers_are_nobody() {
+    leaves_alone::<Names>(&[
+        "Start Vit D 2000 IU daily",
+        "Check Vit D and Vit B12 levels.",
+        "Vit K 10 mg IV once.",
+        "Ast 32, Alt 40",
+        "Val 500 mg daily",
+        "Ali 5 mg\n- Max 10 mg",
+        "Johnson & Johnson makes it.",
+        "GET /search?q=hello&lang=en",
+        "the Oracle Health and Google Cloud Healthcare programs, Employee Health",
+    ]);
+    finds::<Names>(&[
+        ("Ali 34M with cough", &["NAME:Ali"]),
+        ("gave Ali 5 mg at noon", &["NAME:Ali"]),
+        (
+            "Johnson & Alvarez were seen: Ms. Johnson",
+            &["NAME:Johnson", "NAME:Alvarez", "NAME:Johnson"],
+        ),
+    ]);
+}

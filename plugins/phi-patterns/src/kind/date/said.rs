@@ -2,8 +2,8 @@
 
 use super::words::{
     AFTER_DAY, COUNTED_AFTER, COUNTED_BEFORE, DATE_WORDS, DEEDS_AFTER, DEEDS_BEFORE,
-    DOUBTFUL_DATE_WORDS, FINDINGS_AFTER, GOES_ON, LEADS, MACHINES, MEASURE_BEFORE, OF_DAYS,
-    PLACES_AFTER, PROCEDURES_BEFORE, STUDIES, UNITS_AFTER,
+    DOUBTFUL_DATE_WORDS, EVENTS, FINDINGS_AFTER, GOES_ON, LEADS, MACHINES, MEASURE_BEFORE, OF_DAYS,
+    PLACES_AFTER, PROCEDURES_BEFORE, SHORT_EVENTS, STUDIES, UNITS_AFTER,
 };
 use super::{score, usual};
 use crate::kind::clause::clause;
@@ -16,8 +16,15 @@ pub(super) fn is_said(numbers: &Numbers<'_>, at: usize) -> bool {
     let behind = after(numbers.text, numbers.group(at + 1).end);
     // The clause decides, not the sentence before.
     let clause = clause(near);
+    if is_secondary(numbers, at)
+        && !ends_with(near, OF_DAYS)
+        && (!ends_with_date_word(near) || begins_with_illness(behind))
+    {
+        return false;
+    }
     let is_about_a_day = || {
-        has_date_word(numbers, at, clause)
+        is_of_event(numbers, at, near)
+            || has_date_word(numbers, at, clause)
             || has(clause, LEADS) && !score::is_one(numbers, at, near, behind)
             || is_heading(numbers, at, near)
             || is_entry(numbers, at, near, behind)
@@ -36,6 +43,20 @@ pub(super) fn is_said(numbers: &Numbers<'_>, at: usize) -> bool {
         && !is_measure(numbers, at, near, behind)
         && !is_part_of_something(numbers, at, near, behind)
         && !score::is_of_questionnaire(numbers, at, near, behind)
+}
+
+/// `MVC 3/7`, `flu: 3/7`: right behind what happened to somebody, or its label where nothing else is told.
+fn is_of_event(numbers: &Numbers<'_>, at: usize, near: &[u8]) -> bool {
+    let end = numbers.group(at + 1).end;
+    let is_end = matches!(
+        byte(numbers.text, end),
+        0 | b'.' | b',' | b';' | b')' | b'\n' | b'\r'
+    ) && !is_word(byte(numbers.text, end + 1));
+    let label = near.trim_ascii_end().strip_suffix(b":");
+    match label {
+        Some(label) => is_end && (ends_with(label, SHORT_EVENTS) || ends_with(label, EVENTS)),
+        None => ends_with(near, SHORT_EVENTS),
+    }
 }
 
 /// Whether a word before or behind says that it is a measurement or a grade. A day that is no grade may stand beside
@@ -108,6 +129,28 @@ fn is_secondary(numbers: &Numbers<'_>, at: usize) -> bool {
         && byte(behind, 0) == b' '
         && byte(behind, 1).is_ascii_alphabetic()
         && !begins_with(behind, AFTER_DAY)
+}
+
+/// `2/2 sepsis`, `2/2 cellulitis`.
+fn begins_with_illness(behind: &[u8]) -> bool {
+    const WORDS: &[&str] = &[
+        "chf",
+        "copd",
+        "uti",
+        "aki",
+        "dka",
+        "pe",
+        "dvt",
+        "etoh",
+        "stroke",
+        "infection",
+        "bleed",
+    ];
+    const ENDS: [&[u8]; 6] = [b"itis", b"emia", b"osis", b"onia", b"psis", b"rrhage"];
+    let words = behind.trim_ascii_start();
+    let letters = words.iter().take_while(|byte| byte.is_ascii_alphabetic());
+    let word = words.get(..letters.count()).unwrap_or_default();
+    begins_with(behind, WORDS) || ENDS.iter().any(|end| word.ends_with(end))
 }
 
 fn ends_with_date_word(near: &[u8]) -> bool {

@@ -1,7 +1,10 @@
 //! Opens one layer of escapes and encodings: percent, HTML, backslash, quoted-printable; blobs beside.
 
+use std::cell::OnceCell;
+
 use super::blob;
 use super::rewrite::{Rewrite, Rewriter};
+use super::tex;
 
 /// Longest HTML reference looked at, in bytes: the longest name of HTML 5 has 32 letters.
 const MAX_REFERENCE_BYTES: usize = 34;
@@ -13,6 +16,7 @@ const MAX_BRACED_DIGITS: usize = 6;
 pub(super) fn open(text: &str) -> Option<Rewrite> {
     let bytes = text.as_bytes();
     let mut rewriter = Rewriter::new(text);
+    let is_mail = OnceCell::new();
     let mut at = 0;
     while let Some(byte) = bytes.get(at) {
         if blob::is_blob_byte(*byte) {
@@ -21,7 +25,7 @@ pub(super) fn open(text: &str) -> Option<Rewrite> {
         }
         let read = match byte {
             b'%' => encoded_bytes(bytes, at, b'%', is_any_hex),
-            b'=' => quoted_printable(bytes, at),
+            b'=' => quoted_printable(bytes, at, || *is_mail.get_or_init(|| is_mail_text(bytes))),
             b'\\' => backslash(text, at),
             b'&' => reference(text, at),
             _ => None,
@@ -84,26 +88,33 @@ fn encoded_bytes(bytes: &[u8], at: usize, mark: u8, is_digit: fn(&u8) -> bool) -
 
 /// RFC 2045, 6.7; digits are capitals there. A soft line break reads as nothing.
 ///
-/// `id=A123` must stay: a lone escape counts where it stands for a sign, or for a letter of Latin-1 that small
-/// letters go on from.
-fn quoted_printable(bytes: &[u8], at: usize) -> Option<Read> {
+/// `id=A123` and `since=2024-01-01` must stay: a lone escape counts where it stands for a sign and no number goes on from
+/// it, or for a letter of Latin-1 that small letters go on from. A space is written so at the end of a line; elsewhere
+/// only in what is written so all over (`is_mail`), where `n=20 mg` would be none.
+fn quoted_printable(bytes: &[u8], at: usize, is_mail: impl Fn() -> bool) -> Option<Read> {
     let length = match bytes.get(at + 1..)? {
         [b'\r', b'\n', ..] => 3,
         [b'\n', ..] => 2,
         _ => {
             let escape = encoded_bytes(bytes, at, b'=', is_capital_hex)?;
             let next = bytes.get(at + escape.length);
-            let is_escape = |at: usize| {
-                bytes.get(at) == Some(&b'=')
-                    && bytes
-                        .get(at + 1..at + 3)
-                        .is_some_and(|digits| digits.iter().all(is_capital_hex))
-            };
-            let is_one_of_many =
-                escape.length > 3 || is_escape(at + 3) || at.checked_sub(3).is_some_and(is_escape);
+            let is_number = |byte: &u8| byte.is_ascii_digit();
+            let is_one_of_many = escape.length > 3
+                || is_quoted(bytes, at + 3)
+                || at
+                    .checked_sub(3)
+                    .is_some_and(|before| is_quoted(bytes, before));
+            let is_whole_number = bytes.get(at + 1..at + 3)?.iter().all(u8::is_ascii_digit);
             let stands = match escape.reads {
-                Some(letter) if letter.is_ascii() => letter == ' ' || letter.is_ascii_punctuation(),
-                _ => next.is_none_or(|byte| !byte.is_ascii_digit() && !byte.is_ascii_uppercase()),
+                Some(' ') => {
+                    next.is_none_or(|byte| matches!(byte, b'\r' | b'\n'))
+                        || (!next.is_some_and(is_number) && is_mail())
+                }
+                Some(letter) if letter.is_ascii() => {
+                    letter.is_ascii_punctuation()
+                        && !(is_whole_number && next.is_some_and(is_number))
+                }
+                _ => next.is_none_or(|byte| !is_number(byte) && !byte.is_ascii_uppercase()),
             };
             return (is_one_of_many || stands).then_some(escape);
         }
@@ -114,10 +125,31 @@ fn quoted_printable(bytes: &[u8], at: usize) -> Option<Read> {
     })
 }
 
+/// `=C3`, in capitals.
+fn is_quoted(bytes: &[u8], at: usize) -> bool {
+    let digits = bytes.get(at + 1..at + 3);
+    bytes.get(at) == Some(&b'=') && digits.is_some_and(|digits| digits.iter().all(is_capital_hex))
+}
+
+/// Whether some place of a text can only be quoted-printable: a soft line break, or a byte whose digits are no number.
+fn is_mail_text(bytes: &[u8]) -> bool {
+    let is_letter = |digit: &u8| digit.is_ascii_uppercase();
+    memchr::memchr_iter(b'=', bytes).any(|at| match bytes.get(at + 1..) {
+        Some([b'\n', ..] | [b'\r', b'\n', ..]) => true,
+        Some([high, low, ..]) => is_quoted(bytes, at) && (is_letter(high) || is_letter(low)),
+        _ => false,
+    })
+}
+
 /// Escapes of JSON, JavaScript, C, Rust and Markdown.
 fn backslash(text: &str, at: usize) -> Option<Read> {
     let rest = text.get(at + 1..)?;
     let kind = rest.chars().next()?;
+    if matches!(kind, 'b' | 'f' | 'n' | 'r' | 't' | 'v')
+        && (tex::is_command(rest) || text.get(..at).is_some_and(tex::is_in_path))
+    {
+        return None;
+    }
     match kind {
         'n' | 'r' | 'v' | 'f' => read(2, '\n'),
         't' => read(2, '\t'),
@@ -236,5 +268,50 @@ mod tests {
         for text in [r"\u{}", r"\u{000004a}", r"\u{4a", r"\u{4x}", r"\u{\u{"] {
             assert!(open(text).is_none(), "{text}");
         }
+    }
+
+    fn opened(text: &str) -> String {
+        open(text).map_or_else(|| text.to_owned(), |read| read.text().to_owned())
+    }
+
+    #[test]
+    fn a_lone_escape_of_mail_is_told_from_a_value() {
+        for text in [
+            "GET /v1/encounters?since=2024-01-01&limit=50",
+            "dob=2001-02-03 and dob=20010203, mrn=20447198",
+            "at=2026/03/14",
+            "n=20 mg",
+            "dose=20mg\nrate=30",
+            "id=2244719",
+            "id=A123",
+        ] {
+            assert!(open(text).is_none(), "{text}");
+        }
+        for (text, reads) in [
+            ("Jane Doe=20\nleft", "Jane Doe \nleft"),
+            ("Jane Doe=20", "Jane Doe "),
+            ("Jane=20Doe=3D,=20left", "Jane Doe=, left"),
+            ("Jane=20Doe=\nleft", "Jane Doeleft"),
+            ("since=2024-01-01 caf=C3=A9", "since=2024-01-01 café"),
+            ("jane=40x.org", "jane@x.org"),
+            ("Poe=2C Ann", "Poe, Ann"),
+        ] {
+            assert_eq!(opened(text), reads, "{text}");
+        }
+    }
+
+    #[test]
+    fn commands_and_paths_have_no_escapes() {
+        for text in [
+            r"$\theta \times \tau$, $\nu \rho$",
+            r"\newpage \begin{tabular}",
+            r"{\fonttbl\froman}",
+            r"C:\Users\nadia\reports",
+            r"\\srv\share\nadia",
+        ] {
+            assert!(!opened(text).contains(['\n', '\t']), "{text}");
+        }
+        assert_eq!(opened(r"A:\nstable\tnow"), "A:\nstable\tnow");
+        assert_eq!(opened(r"Dear\n\nThank you"), "Dear\n\nThank you");
     }
 }

@@ -93,6 +93,24 @@ impl Rewrite {
         from as usize..to as usize
     }
 
+    /// What of the source stands for something else, inside of a stretch or right beside it: its bytes, and what they read
+    /// as.
+    pub(in crate::phi) fn replaced(
+        &self,
+        source: Range<usize>,
+    ) -> impl Iterator<Item = (Range<usize>, &str)> {
+        let (start, end) = (narrow(source.start), narrow(source.end));
+        let first = self.pieces.partition_point(|piece| piece.source.1 < start);
+        let ahead = self.pieces.get(first..).unwrap_or_default().iter();
+        let near = ahead.take_while(move |piece| piece.source.0 <= end);
+        near.filter(|piece| !piece.same).filter_map(|piece| {
+            let reads = self
+                .text
+                .get(piece.reads.0 as usize..piece.reads.1 as usize)?;
+            Some((piece.source.0 as usize..piece.source.1 as usize, reads))
+        })
+    }
+
     /// This rewrite followed by one of its text.
     pub(super) fn then(&self, next: &Self) -> Self {
         let mut pieces = Vec::with_capacity(self.pieces.len() + next.pieces.len());

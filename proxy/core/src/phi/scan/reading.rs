@@ -275,6 +275,22 @@ impl Reading {
         })
     }
 
+    /// How a segment reads with its escapes opened; nothing where it has none.
+    pub(super) fn opened(&self, segment: usize) -> Option<&Rewrite> {
+        let first = self.further.partition_point(|(at, _)| *at < segment);
+        let (at, view) = self.further.get(first)?;
+        let view = self.views.get(*view).filter(|_| *at == segment)?;
+        view.rewrite.as_ref()
+    }
+
+    /// Whether a place of the reading is in a segment as it reads with its escapes opened.
+    pub(super) fn is_opened(&self, offset: usize) -> bool {
+        let at = self.view_at(offset);
+        self.further
+            .binary_search_by_key(&at, |(_, view)| *view)
+            .is_ok()
+    }
+
     fn view_at(&self, offset: usize) -> usize {
         self.views.partition_point(|view| view.end <= offset)
     }

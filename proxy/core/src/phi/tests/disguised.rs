@@ -244,3 +244,113 @@ proptest! {
         prop_assert_eq!(sent.matches('[').count(), parts.len());
     }
 }
+
+/// What is sent of a text in which a detector sees these values, each with its score.
+fn sent(text: &str, values: &[(&str, &str, u16)]) -> String {
+    let mut chat = chat(vec![user(text)]);
+    let scan = TextScan::of(&mut chat);
+    let mut claims = Vec::new();
+    for (kind, value, score) in values {
+        for (start, hit) in scan.reading().0.match_indices(value) {
+            claims.push(Candidate {
+                start,
+                end: start + hit.len(),
+                kind,
+                score: *score,
+                verified: false,
+                partial: false,
+                detector: 0,
+            });
+        }
+    }
+    let mut map = PlaceholderMap::default();
+    let merged = merge(&scan, &claims, |_, _| true);
+    let findings = sweep(&scan, merged, &map, &Allowed::default()).unwrap();
+    redact(&mut chat, &scan, &findings, &mut map, true).unwrap();
+    said(&chat, 0)
+}
+
+#[test]
+fn what_comes_of_escapes_read_as_letters_is_no_finding() {
+    for (text, values, reads) in [
+        // A guess that the text does not bear out once its escapes are opened.
+        (
+            r#"{"letter": "Dear Patient,\n\nThank you"}"#,
+            &[("NAME", "nThank", 640)][..],
+            r#"{"letter": "Dear Patient,\n\nThank you"}"#,
+        ),
+        (
+            r#"{"t": "Gu\u00eda de la \u2014 dieta"}"#,
+            &[("DATE", "u00eda", 600), ("OTHER_ID", "u2014", 600)],
+            r#"{"t": "Gu\u00eda de la \u2014 dieta"}"#,
+        ),
+        (
+            "?q=hello%20world%21",
+            &[("NAME", "hello%20world", 640), ("NAME", "20world", 640)],
+            "?q=hello%20world%21",
+        ),
+        // A rule's claim, where the opened text has the value.
+        (
+            r#"{"note": "Patient: Maria Lopez\nDOB: 1961-03-14\nMRN: 4471982"}"#,
+            &[
+                ("NAME", "Maria Lopez", 850),
+                ("NAME", r"Maria Lopez\nDOB", 850),
+                ("DATE", "1961-03-14", 900),
+                ("NAME", "nMRN", 640),
+                ("MRN", "4471982", 900),
+            ],
+            r#"{"note": "Patient: [NAME_1]\nDOB: [DATE_1]\nMRN: [MRN_1]"}"#,
+        ),
+        // White space that was an escape is no part of a value.
+        (
+            r"Patient:\nOona Poe\tand",
+            &[("NAME", "\nOona Poe\t", 850)],
+            r"Patient:\n[NAME_1]\tand",
+        ),
+    ] {
+        assert_eq!(sent(text, values), reads, "{text}");
+    }
+}
+
+#[test]
+fn what_only_looks_like_an_escape_hides_no_value() {
+    for (text, values, reads) in [
+        // A rule's claim, where the opened text has nothing: whole, and no half of an escape left.
+        (
+            r"as HOSPITAL\nkaur",
+            &[("OTHER_ID", "nkaur", 850)][..],
+            r"as HOSPITAL[OTHER_ID_1]",
+        ),
+        // A guess beside an escape, and one in a path.
+        (
+            r"Ana Poe\nleft",
+            &[("NAME", "Ana Poe", 600)],
+            r"[NAME_1]\nleft",
+        ),
+        (
+            r"C:\Users\nadia",
+            &[("NAME", "nadia", 600)],
+            r"C:\Users\[NAME_1]",
+        ),
+        (
+            r#"say \"Ana Poe\" now"#,
+            &[("NAME", "Ana Poe", 600)],
+            r#"say \"[NAME_1]\" now"#,
+        ),
+        // What an organization denies.
+        (r"a\nkaur", &[("CUSTOM", "nkaur", CERTAIN)], r"a[CUSTOM_1]"),
+        // In a value, escapes that it is read with.
+        (
+            r#"{"n": "Jos\u00e9 Poe\nleft"}"#,
+            &[("NAME", "José Poe", 600)],
+            r#"{"n": "[NAME_1]\nleft"}"#,
+        ),
+        (
+            r"O\'Brien left",
+            &[("NAME", r"O\'Brien", 600)],
+            "[NAME_1] left",
+        ),
+    ] {
+        assert_eq!(sent(text, values), reads, "{text}");
+    }
+}

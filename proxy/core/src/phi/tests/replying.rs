@@ -1,5 +1,7 @@
 //! Taking new PHI out of a reply while it arrives.
 
+mod left;
+
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
