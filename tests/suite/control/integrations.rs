@@ -621,6 +621,25 @@ async fn a_call_goes_out_with_the_secret_and_without_the_callers_key() {
     }
 }
 
+/// A service may have done what it was asked to before its connection broke.
+#[tokio::test]
+async fn a_call_that_may_have_been_done_is_not_made_again() {
+    let clinic = Clinic::start(None).await;
+    clinic.bind(SECRET, "ehr", Value::Null).await;
+    // Leaves a connection that is kept.
+    let kept = question(&mark());
+    let kept = clinic.dispatch("ehr", "/v1/messages", &kept).await;
+    assert_eq!(kept.status, 200, "{}", kept.text());
+    let mark = mark();
+    let order = json!({"contains": mark, "close_after_events": 0, "close": "cut", "times": 2});
+    clinic.service.expect(order).await;
+    let body = question(&mark);
+    let unknown = clinic.dispatch("ehr", "/v1/messages", &body).await;
+    let error = unknown.json()["error"].clone();
+    assert_eq!((unknown.status, &error["retryable"]), (502, &json!(false)));
+    assert_eq!(clinic.service.seen(&mark).await.len(), 1);
+}
+
 #[tokio::test]
 async fn nothing_goes_out_where_it_must_not() {
     let clinic = Clinic::start(None).await;

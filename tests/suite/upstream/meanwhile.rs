@@ -5,11 +5,11 @@ use futures_util::future::join;
 use serde_json::{Value, json};
 use svc_tests::browser::Browser;
 use svc_tests::fake::{PROVIDER_KEY, mark};
-use svc_tests::gateway::{chat, whole};
+use svc_tests::gateway::{Setup, chat, whole};
 use svc_tests::organization::{Organization, bootstrap};
 use svc_tests::patience::eventually;
 use svc_tests::wire::{Answer, Request};
-use svc_tests::{books, program};
+use svc_tests::{books, postgres, program};
 
 use super::route::{MODEL, Pair};
 use crate::control::meanwhile::told;
@@ -98,6 +98,33 @@ async fn what_holds_no_more_keeps_a_request_from_the_next_provider() {
         assert_eq!(books::document(&terminal)["outcome"]["code"], code);
         books::check(database, &organization.id).await;
     }
+}
+
+/// A stream is read past the task that knew its organization, which PostgreSQL asks for.
+#[tokio::test]
+async fn a_stream_that_has_opened_ends_with_what_holds_no_more() {
+    let database = tokio::task::spawn_blocking(postgres::database);
+    let database = database.await.expect("a database");
+    let often = |setup: Setup| setup.on(Some(database)).key("limits", "heartbeat_ms", 100);
+    let pair = Pair::start_with(often).await;
+    let organization = pair.organization_with(&[]);
+    let key = &organization.key;
+    let path = format!("/v1/orgs/{}", organization.id);
+    let refused = "event: error\ndata: {\"code\":\"AI_PAUSED\"";
+    for (is_paused, end) in [(false, "event: run.completed"), (true, refused)] {
+        let mark = mark();
+        let request = chat(key, json!({"model": MODEL, "message": mark}));
+        let change = async || {
+            let paused = json!({"ai_paused": is_paused});
+            pair.call(key, "PATCH", &path, paused).await;
+        };
+        let asking = pair.gateway.answer(&request);
+        let answer = pair.meanwhile(&mark, THINKS_MS, asking, change).await;
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        assert!(answer.text().contains(end), "{}", answer.text());
+        assert_eq!(pair.second_saw(&mark).await, usize::from(!is_paused));
+    }
+    books::check(&pair.gateway.database, &organization.id).await;
 }
 
 #[tokio::test]

@@ -39,6 +39,19 @@ impl Pair {
 
     /// The second route is served by this driver; the first leads to `address` instead of a provider.
     async fn with(driver: &str, address: Option<String>) -> Self {
+        Self::set_up(driver, address, |setup| setup).await
+    }
+
+    /// As [`Pair::start`], with more in its setup.
+    pub(super) async fn start_with(further: impl FnOnce(Setup) -> Setup) -> Self {
+        Self::set_up("provider-alpha", None, further).await
+    }
+
+    async fn set_up(
+        driver: &str,
+        address: Option<String>,
+        further: impl FnOnce(Setup) -> Setup,
+    ) -> Self {
         let (first, second) = (FakeProvider::start(), FakeProvider::start());
         let policies = Policies::copy();
         let id = format!("id = \"{MODEL}\"\n");
@@ -57,15 +70,14 @@ impl Pair {
         // Organizations may bring a credential of their own for either.
         let networks = vec![toml::Value::from("127.0.0.0/8")];
         let ports = vec![toml::Value::from(i64::from(second.address.port()))];
-        let gateway = Setup::new(&address.unwrap_or_else(|| first.base_url()))
+        let setup = Setup::new(&address.unwrap_or_else(|| first.base_url()))
             .policies(policies.path())
             .key("integrations", "allowed_networks", networks)
             .key("integrations", "allowed_ports", ports)
             .key("integrations", "plain_http", true)
             .key("providers", "west", west)
-            .key("providers", "alpha", alpha)
-            .start()
-            .await;
+            .key("providers", "alpha", alpha);
+        let gateway = further(setup).start().await;
         let organization = bootstrap(&gateway, &[]);
         Self {
             first,
