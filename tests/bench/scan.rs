@@ -216,7 +216,7 @@ async fn sandboxed(plugins: &Path, texts: &[Texts<'_>], took: &mut Took) {
     }
 }
 
-async fn fresh(detector: &Detector, texts: &[&str]) -> u128 {
+async fn fresh(detector: &Arc<Detector>, texts: &[&str]) -> u128 {
     let mut best = vec![u128::MAX; texts.len()];
     let began = Instant::now();
     while began.elapsed() < MEASURED {

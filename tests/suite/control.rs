@@ -10,7 +10,7 @@ mod erasure;
 mod idempotency;
 mod integrations;
 mod keys;
-mod meanwhile;
+pub(crate) mod meanwhile;
 mod organization;
 mod provider_status;
 mod records;

@@ -6,6 +6,7 @@ mod agents;
 mod at_once;
 mod edits;
 mod forms;
+mod links;
 mod openid;
 mod pages;
 mod refusals;

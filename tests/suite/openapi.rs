@@ -3,10 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
+use svc_core::entity;
 use svc_core::fault::CATALOGUE;
 use svc_core::scope::Scope;
 use svc_core::surface::Surface;
 use svc_core::version::ApiVersion;
+use svc_core::webhook::{EVERY_EVENT, EventName};
 use svc_pipeline::policy::pipelines::{Access, Gate};
 use svc_tests::openapi::{Operation, document};
 use svc_tests::program;
@@ -162,6 +164,14 @@ fn words(pointer: &str) -> Vec<String> {
 fn the_tables_of_words_are_the_programs() {
     let scopes: Vec<&str> = Scope::ALL.iter().map(|scope| scope.word()).collect();
     assert_eq!(words("/components/schemas/Scope/enum"), scopes);
+    let mut events: Vec<&str> = EventName::ALL.iter().map(|event| event.word()).collect();
+    assert_eq!(words("/components/schemas/WebhookEvent/enum"), events);
+    events.push(EVERY_EVENT);
+    assert_eq!(
+        words("/components/schemas/WebhookEvents/items/enum"),
+        events
+    );
+    assert_eq!(words("/components/schemas/FieldType/enum"), entity::TYPES);
     let versions: Vec<&str> = ApiVersion::ALL
         .iter()
         .map(|version| version.word())

@@ -1,6 +1,7 @@
 //! Providers that fail: every failure is the contract's error, never a success, and never in their words.
 
 mod circuit;
+mod meanwhile;
 mod reasoning;
 mod route;
 mod transport;

@@ -29,6 +29,10 @@ pub trait Detector {
     const MAX_TEXT_BYTES: u32 = 256 * 1024;
     /// Longer than any finding together with the words that decide about it.
     const OVERLAP_BYTES: u32 = 256;
+    /// Whether what it finds in a text that somebody says (a prompt, a message, a result, a description) depends on
+    /// nothing that is said elsewhere. Then the host remembers what it found in each long one by itself, and has the
+    /// others read.
+    const READS_APART: bool = false;
 
     /// Appends the findings in the segments of `text`, in bytes of `text`, sorted by start. Each must lie in one
     /// segment. Segments are inside of the text, on borders of characters, in order, and do not overlap.
@@ -116,12 +120,33 @@ impl<D: Detector> lifecycle::Guest for Guest<D> {
                 return Err(format!("{} is not found", kind.name));
             }
         }
-        if alone::<D>(clean).is_empty() {
-            Ok(())
-        } else {
-            Err("a text without PHI has a finding".to_owned())
+        if !alone::<D>(clean).is_empty() {
+            return Err("a text without PHI has a finding".to_owned());
         }
+        if D::READS_APART && !reads_apart::<D>(samples) {
+            return Err("what is found in a text depends on what is said elsewhere".to_owned());
+        }
+        Ok(())
     }
+}
+
+/// Whether the same is found in texts that stand one behind the other as in each alone.
+fn reads_apart<D: Detector>(samples: &[&str]) -> bool {
+    let (mut text, mut segments, mut apart) = (String::new(), Vec::new(), Vec::new());
+    for sample in samples {
+        let start = text.len();
+        apart.extend(
+            alone::<D>(sample)
+                .iter()
+                .map(|finding| finding.behind(start)),
+        );
+        text.push_str(sample);
+        segments.push(said(start, text.len()));
+        text.push('\n');
+    }
+    let mut together = Vec::new();
+    D::find(&text, &segments, &mut together);
+    together == apart
 }
 
 impl<D: Detector> detector::Guest for Guest<D> {
@@ -138,7 +163,10 @@ impl<D: Detector> detector::Guest for Guest<D> {
             max_text: D::MAX_TEXT_BYTES,
             overlap: D::OVERLAP_BYTES,
             deterministic: true,
-            ext: Vec::new(),
+            ext: D::READS_APART
+                .then(|| ("texts-apart".to_owned(), b"true".to_vec()))
+                .into_iter()
+                .collect(),
         }
     }
 
@@ -164,12 +192,17 @@ impl<D: Detector> detector::Guest for Guest<D> {
 /// The findings of a text that is one segment of somebody's message.
 pub(crate) fn alone<D: Detector>(text: &str) -> Vec<Finding> {
     let mut findings = Vec::new();
-    // A text of a sample or a test is short.
-    let segment = Segment {
-        start: 0,
-        end: u32::try_from(text.len()).unwrap_or_default(),
-        origin: SegmentOrigin::UserText,
-    };
-    D::find(text, &[segment], &mut findings);
+    D::find(text, &[said(0, text.len())], &mut findings);
     findings
+}
+
+/// A segment of somebody's message.
+fn said(start: usize, end: usize) -> Segment {
+    // A text of a sample or a test is short.
+    let offset = |at: usize| u32::try_from(at).unwrap_or_default();
+    Segment {
+        start: offset(start),
+        end: offset(end),
+        origin: SegmentOrigin::UserText,
+    }
 }

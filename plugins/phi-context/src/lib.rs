@@ -90,6 +90,7 @@ impl Detector for Context {
 
     /// Each word costs more than it does rules.
     const MAX_TEXT_BYTES: u32 = 64 * 1024;
+    const READS_APART: bool = true;
 
     fn find(text: &str, segments: &[Segment], findings: &mut Vec<Finding>) {
         scan::scan(text, segments, findings);

@@ -19,6 +19,9 @@ pub trait Model {
     const SHIFTS_AT: usize = Self::PAIRS_AT + TAGS * TAGS * 4;
     /// Bytes of the table.
     const BYTES: usize = Self::SHIFTS_AT + GROUPS * 2;
+
+    /// Factors of each tag behind each tag, and the other way round.
+    const PAIRS: &'static [[Row; TAGS]; 2] = &pairs::<Self>();
 }
 
 /// For texts in English and Spanish.
@@ -92,13 +95,17 @@ fn weights<M: Model>(feature: u64) -> &'static Weights {
     }
 }
 
-/// Factors of each tag behind each tag.
-fn pairs<M: Model>() -> [Row; TAGS] {
-    let mut pairs = [[0.0; TAGS]; TAGS];
-    let bytes = M::TABLE.get(M::PAIRS_AT..M::SHIFTS_AT).unwrap_or_default();
-    let (bytes, _) = bytes.as_chunks::<4>();
-    for (factor, bytes) in pairs.iter_mut().flatten().zip(bytes) {
-        *factor = f32::from_le_bytes(*bytes);
+const fn pairs<M: Model + ?Sized>() -> [[Row; TAGS]; 2] {
+    let mut pairs = [[[0.0; TAGS]; TAGS]; 2];
+    let (_, bytes) = M::TABLE.split_at(M::PAIRS_AT);
+    let (mut bytes, _) = bytes.split_at(M::SHIFTS_AT - M::PAIRS_AT);
+    let mut place = 0;
+    while let Some((factor, rest)) = bytes.split_first_chunk() {
+        let (before, tag) = (place / TAGS, place % TAGS);
+        let factor = f32::from_le_bytes(*factor);
+        pairs[0][before][tag] = factor;
+        pairs[1][tag][before] = factor;
+        (bytes, place) = (rest, place + 1);
     }
     pairs
 }
@@ -117,21 +124,15 @@ pub struct Chain<M> {
     alone: Vec<Row>,
     /// Of each place of the sequence, what its word weighs for those that it is near.
     near: Vec<Option<[&'static Weights; 2]>>,
-    pairs: [Row; TAGS],
-    /// The other way round.
-    back: [Row; TAGS],
 }
 
 impl<M: Model> Default for Chain<M> {
     fn default() -> Self {
-        let pairs = pairs::<M>();
         Self {
             model: PhantomData,
             rows: Vec::new(),
             alone: Vec::new(),
             near: Vec::new(),
-            pairs,
-            back: core::array::from_fn(|tag| pairs.map(|row| row[tag])),
         }
     }
 }
@@ -156,7 +157,7 @@ impl<M: Model> Chain<M> {
             let (_, run) = rest.split_at_mut(from);
             let end = run.iter().position(is_surely_nothing).unwrap_or(run.len());
             let (run, behind) = run.split_at_mut(end);
-            smooth(run, &self.pairs, &self.back, &mut self.alone);
+            smooth(run, M::PAIRS, &mut self.alone);
             rest = behind;
         }
         &self.rows
@@ -188,7 +189,7 @@ fn is_surely_nothing(row: &Row) -> bool {
 }
 
 /// Turns the likelihoods of tokens by themselves into those in their sequence, by going forward and back.
-fn smooth(rows: &mut [Row], pairs: &[Row; TAGS], back: &[Row; TAGS], alone: &mut Vec<Row>) {
+fn smooth(rows: &mut [Row], [pairs, back]: &[[Row; TAGS]; 2], alone: &mut Vec<Row>) {
     alone.clear();
     alone.extend_from_slice(rows);
     // A run begins as behind nothing.

@@ -28,6 +28,7 @@ impl Detector for Patterns {
     const ID: &'static str = env!("CARGO_PKG_NAME");
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
     const KINDS: &'static [Kind] = &kind::KINDS;
+    const READS_APART: bool = true;
     const SELF_TEST: SelfTest = SelfTest {
         samples: &SAMPLES,
         clean: "BP 120/80, 2/6 murmur, strength 5/5, pain 7/10, aspirin 81 mg.",

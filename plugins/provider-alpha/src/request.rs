@@ -13,7 +13,7 @@ use crate::bindings::gateway::provider::types::{
     UpstreamRequest,
 };
 use crate::config::{self, Config};
-use crate::schema::{Of, promised};
+use crate::schema::{Of, Unions, promised};
 use crate::turns::{USER, mark, system, turns};
 use crate::wire;
 
@@ -40,6 +40,8 @@ const EFFORT: &str = "effort";
 const THINKING: &str = "thinking";
 /// Thinking that the caller asks for beyond a budget.
 const ASKED_THINKING: &str = "must-thinking";
+/// Thinking that the caller does not want.
+const DISABLED: &[u8] = br#"{"type":"disabled"}"#;
 /// The hint of a tool that shows arguments, and its name at kind A.
 const INPUT_EXAMPLES: &str = "input_examples";
 /// What stands in for the definition of a tool that only the history knows.
@@ -104,7 +106,8 @@ fn prompt(chat: &ChatRequest, max_tokens: u32) -> Result<wire::Request<'_>, Driv
     if marks(chat) > MAX_CACHE_MARKS {
         return Err(unsupported("cache_control"));
     }
-    let mut tools = tools(chat)?;
+    let mut unions = Unions::beside(promises(chat));
+    let mut tools = tools(chat, &mut unions)?;
     let mut tool_choice = tool_choice(chat)?;
     if tools.is_empty() {
         tools = synthesised(chat)?;
@@ -125,7 +128,7 @@ fn prompt(chat: &ChatRequest, max_tokens: u32) -> Result<wire::Request<'_>, Driv
         top_k: None,
         stop_sequences: &[],
         thinking: thinking(chat, max_tokens)?,
-        output_config: output_config(chat)?,
+        output_config: output_config(chat, &mut unions)?,
         metadata: None,
         stream: None,
         passed: Passed::default(),
@@ -161,7 +164,26 @@ fn system_field(chat: &ChatRequest) -> Result<wire::System<'_>, DriverError> {
     })
 }
 
-fn tools(chat: &ChatRequest) -> Result<Vec<wire::Tool<'_>>, DriverError> {
+/// The schemas that are to be promised, as the host gave them.
+fn promises(chat: &ChatRequest) -> impl Iterator<Item = (&[u8], Of)> + Clone {
+    let tools = chat.tools.iter().filter(|tool| is_strict(tool));
+    let answer = match &chat.response_format {
+        Some(ResponseFormat::JsonSchema(format)) => Some((format.schema.as_slice(), Of::Answer)),
+        _ => None,
+    };
+    tools
+        .map(|tool| (tool.input_schema.as_slice(), Of::Arguments))
+        .chain(answer)
+}
+
+fn is_strict(tool: &Tool) -> bool {
+    tool.strict == Some(true)
+}
+
+fn tools<'a>(
+    chat: &'a ChatRequest,
+    unions: &mut Unions,
+) -> Result<Vec<wire::Tool<'a>>, DriverError> {
     let mut tools = Vec::with_capacity(chat.tools.len());
     for (index, tool) in chat.tools.iter().enumerate() {
         if !is_tool_name(&tool.name, MAX_TOOL_NAME_CHARS) {
@@ -170,7 +192,7 @@ fn tools(chat: &ChatRequest) -> Result<Vec<wire::Tool<'_>>, DriverError> {
         tools.push(wire::Tool {
             name: &tool.name,
             description: tool.description.as_deref(),
-            input_schema: input_schema(tool, index)?,
+            input_schema: input_schema(tool, index, unions)?,
             input_examples: input_examples(tool, index)?,
             strict: tool.strict,
             cache_control: mark(&tool.cache_mark)?,
@@ -180,10 +202,14 @@ fn tools(chat: &ChatRequest) -> Result<Vec<wire::Tool<'_>>, DriverError> {
 }
 
 /// Only what is to be promised is compiled: any other schema is words for the model.
-fn input_schema(tool: &Tool, index: usize) -> Result<Box<RawValue>, DriverError> {
-    if tool.strict == Some(true) {
+fn input_schema(
+    tool: &Tool,
+    index: usize,
+    unions: &mut Unions,
+) -> Result<Box<RawValue>, DriverError> {
+    if is_strict(tool) {
         let param = format!("tools[{index}].strict");
-        promised(&tool.input_schema, Of::Arguments, &param)
+        promised(&tool.input_schema, Of::Arguments, &param, unions)
     } else {
         raw(&tool.input_schema, &format!("tools[{index}].input_schema"))
     }
@@ -270,18 +296,21 @@ fn thinking(
     }
 }
 
-/// Beside thinking, kind A takes neither a forced tool nor sampling of one's own. Where the caller asks for both, the
-/// request is refused; thinking that the catalogue alone adds is left out. So is what was asked for in the middle of
-/// calls that came without any, or that nobody brought back: kind A refuses the results of such calls, and they have
-/// been run already.
+/// Beside thinking, kind A takes no sampling of one's own, and beside a budget no forced tool. Where the caller asks for
+/// both, the request is refused; thinking that the catalogue alone adds is left out. So is a budget in the middle of a
+/// loop of calls that began without thinking, or whose thinking nobody brought back: kind A refuses the results of such
+/// calls, and they have been run already.
 fn settle_thinking(chat: &ChatRequest, request: &mut wire::Request<'_>) -> Result<(), DriverError> {
-    if request.thinking.as_ref().is_some_and(needs_thinking_before)
-        && answers_calls_without_thinking(&request.messages)
-    {
+    let has_budget = request.thinking.as_ref().is_some_and(has_budget);
+    if has_budget && goes_on_without_thinking(&request.messages) {
         request.thinking = None;
     }
-    let thinks = request.thinking.as_ref().is_some_and(thinks);
-    let Some(param) = barred_by_thinking(request).filter(|_| thinks) else {
+    let barred = request
+        .thinking
+        .as_ref()
+        .filter(|thinking| thinks(thinking))
+        .and_then(|_| barred_by_thinking(request, has_budget));
+    let Some(param) = barred else {
         return Ok(());
     };
     let is_asked =
@@ -297,8 +326,9 @@ fn thinks(thinking: &wire::Thinking<'_>) -> bool {
     kind_of(thinking).is_none_or(|kind| kind != "disabled")
 }
 
-/// Thinking with a budget goes on only from calls that had some; what adapts itself begins anywhere.
-fn needs_thinking_before(thinking: &wire::Thinking<'_>) -> bool {
+/// Thinking with a budget goes on only from calls that had some, and is not forced to call; what adapts itself begins
+/// anywhere.
+fn has_budget(thinking: &wire::Thinking<'_>) -> bool {
     kind_of(thinking).is_some_and(|kind| kind == "enabled")
 }
 
@@ -312,25 +342,28 @@ fn kind_of<'t>(thinking: &'t wire::Thinking<'_>) -> Option<Cow<'t, str>> {
     }
 }
 
-/// Whether the last turn answers calls whose own turn does not begin with thinking.
-fn answers_calls_without_thinking(turns: &[wire::Turn<'_>]) -> bool {
-    let [.., calls, answers] = turns else {
-        return false;
-    };
+/// Whether the last turn answers calls of a loop that did not begin with thinking. A loop of calls and their results is
+/// one turn of the model, however many steps it has: it thinks in the first, if at all, and seldom again.
+fn goes_on_without_thinking(turns: &[wire::Turn<'_>]) -> bool {
     let is_answer = |block: &wire::Block<'_>| matches!(block.body, wire::Body::ToolResult { .. });
-    let begins = calls.content.first().map(|block| &block.body);
-    answers.role == USER
-        && answers.content.iter().any(is_answer)
-        && !matches!(
-            begins,
-            Some(wire::Body::Thinking { .. } | wire::Body::RedactedThinking { .. })
-        )
+    let is_call = |block: &wire::Block<'_>| matches!(block.body, wire::Body::ToolUse { .. });
+    let asks = |turn: &wire::Turn<'_>| turn.role == USER && !turn.content.iter().any(is_answer);
+    let asked = turns.iter().rposition(asks);
+    let first = asked.and_then(|asked| turns.get(asked + 1));
+    first.is_some_and(|first| {
+        let begins = first.content.first().map(|block| &block.body);
+        first.content.iter().any(is_call)
+            && !matches!(
+                begins,
+                Some(wire::Body::Thinking { .. } | wire::Body::RedactedThinking { .. })
+            )
+    })
 }
 
 /// The first parameter that cannot stand beside thinking. A choice is named by its type: that is what forces a tool.
-fn barred_by_thinking(request: &wire::Request<'_>) -> Option<&'static str> {
+fn barred_by_thinking(request: &wire::Request<'_>, has_budget: bool) -> Option<&'static str> {
     let choice = request.tool_choice.as_ref().map(|choice| choice.kind);
-    if matches!(choice, Some("any" | "tool")) {
+    if has_budget && matches!(choice, Some("any" | "tool")) {
         Some("tool_choice.type")
     } else if request.temperature.is_some_and(|value| value < 1.0) {
         Some("temperature")
@@ -346,16 +379,18 @@ fn barred_by_thinking(request: &wire::Request<'_>) -> Option<&'static str> {
     }
 }
 
-/// What the caller said beyond a budget.
+/// What the caller said beyond a budget. An effort of none is not to think: without a word, some models do.
 fn whole_thinking(chat: &ChatRequest) -> Result<Option<wire::Thinking<'_>>, DriverError> {
-    let value = extra(chat, THINKING).map(serde_json::from_slice::<&RawValue>);
-    let value = value.transpose();
+    let is_barred = chat.reasoning_tokens.is_none()
+        && extra(chat, EFFORT).is_some_and(|effort| effort == br#""none""#);
+    let said = extra(chat, THINKING).or_else(|| is_barred.then_some(DISABLED));
+    let value = said.map(serde_json::from_slice::<&RawValue>).transpose();
     Ok(value
         .map_err(|_| invalid(THINKING, "bad_json"))?
         .map(wire::Thinking::Whole))
 }
 
-/// The words of kind A for an effort; less than its lowest is its lowest, and none is not asking for any.
+/// The words of kind A for an effort; less than its lowest is its lowest, and none is told by [`whole_thinking`].
 fn effort(chat: &ChatRequest) -> Result<Option<&str>, DriverError> {
     let Some(value) = extra(chat, EFFORT) else {
         return Ok(None);
@@ -379,12 +414,15 @@ fn bare(name: &str) -> &str {
     name.strip_prefix("must-").unwrap_or(name)
 }
 
-fn output_config(chat: &ChatRequest) -> Result<Option<wire::OutputConfig<'_>>, DriverError> {
+fn output_config<'a>(
+    chat: &'a ChatRequest,
+    unions: &mut Unions,
+) -> Result<Option<wire::OutputConfig<'a>>, DriverError> {
     let format = match &chat.response_format {
         None => None,
         Some(ResponseFormat::JsonSchema(format)) => Some(wire::OutputFormat {
             kind: "json_schema",
-            schema: promised(&format.schema, Of::Answer, "response_format.schema")?,
+            schema: promised(&format.schema, Of::Answer, "response_format.schema", unions)?,
         }),
         // Kind A has no plain JSON mode.
         Some(ResponseFormat::JsonObject | ResponseFormat::Other(_)) => {
@@ -498,12 +536,8 @@ mod tests {
 
     #[test]
     fn what_cannot_stand_beside_thinking_is_refused_by_name() {
-        let asked: [Spoil; 3] = [
+        let asked: [Spoil; 2] = [
             |chat| chat.reasoning_tokens = Some(2_000),
-            |chat| {
-                let whole = json!({"type": "adaptive", "display": "omitted"});
-                chat.ext.push(said(ASKED_THINKING, &whole));
-            },
             |chat| {
                 let whole =
                     json!({"type": "enabled", "budget_tokens": 2_000, "display": "omitted"});
@@ -533,6 +567,44 @@ mod tests {
     }
 
     #[test]
+    fn thinking_that_adapts_itself_may_be_forced_to_call() {
+        let adaptive = json!({"type": "adaptive", "display": "omitted"});
+        for name in [ASKED_THINKING, THINKING] {
+            for (param, spoil) in BARRED {
+                let mut request = chat();
+                request.ext.push(said(name, &adaptive));
+                spoil(&mut request);
+                let expected = match (param, name) {
+                    ("tool_choice.type", _) => Ok(adaptive.clone()),
+                    (_, ASKED_THINKING) => Err(Some(param.to_owned())),
+                    _ => Ok(Value::Null),
+                };
+                assert_eq!(built(&request), expected, "{name}, {param}");
+            }
+        }
+    }
+
+    #[test]
+    fn not_to_think_is_said() {
+        let disabled = json!({"type": "disabled"});
+        let mut request = chat();
+        request.ext.push(said(THINKING, &disabled));
+        assert_eq!(built(&request), Ok(disabled.clone()));
+        let none = json!("none");
+        request.ext = vec![said("must-effort", &none)];
+        assert_eq!(built(&request), Ok(disabled));
+        assert_eq!(built(&request), counted(&request));
+        // Whoever asks for some gets it.
+        request.reasoning_tokens = Some(2_000);
+        let enabled = json!({"type": "enabled", "budget_tokens": 2_000});
+        assert_eq!(built(&request), Ok(enabled));
+        request.reasoning_tokens = None;
+        let adaptive = json!({"type": "adaptive"});
+        request.ext.push(said(ASKED_THINKING, &adaptive));
+        assert_eq!(built(&request), Ok(adaptive));
+    }
+
+    #[test]
     fn what_asks_for_nothing_stands_beside_thinking() {
         let harmless: [Spoil; 6] = [
             |chat| chat.tool_choice = Some(ToolChoice::Auto),
@@ -551,8 +623,23 @@ mod tests {
         }
     }
 
-    /// A request with results of a call whose turn holds these parts.
-    fn answering(parts: Vec<PartBody>) -> ChatRequest {
+    fn call(id: &str) -> PartBody {
+        PartBody::ToolCall(ToolCall {
+            id: id.to_owned(),
+            name: "one".to_owned(),
+            arguments: b"{}".to_vec(),
+        })
+    }
+
+    fn thought(signature: Option<&str>) -> PartBody {
+        PartBody::Reasoning(Reasoning {
+            text: "hm".to_owned(),
+            signature: signature.map(str::to_owned),
+        })
+    }
+
+    /// A request with the results of these steps of a loop.
+    fn answering(steps: Vec<Vec<PartBody>>) -> ChatRequest {
         let turn = |role, bodies: Vec<PartBody>| Message {
             role,
             content: bodies
@@ -566,52 +653,76 @@ mod tests {
             name: None,
             ext: Vec::new(),
         };
-        let result = PartBody::ToolResult(ToolResult {
-            call_id: "a".to_owned(),
-            is_error: false,
-            content: Vec::new(),
-        });
         let mut request = chat();
-        request.messages.push(turn(Role::Assistant, parts));
-        request.messages.push(turn(Role::User, vec![result]));
+        for parts in steps {
+            let results = parts.iter().filter_map(|part| match part {
+                PartBody::ToolCall(call) => Some(PartBody::ToolResult(ToolResult {
+                    call_id: call.id.clone(),
+                    is_error: false,
+                    content: Vec::new(),
+                })),
+                _ => None,
+            });
+            let results = results.collect();
+            request.messages.push(turn(Role::Assistant, parts));
+            request.messages.push(turn(Role::User, results));
+        }
         request
+    }
+
+    fn asked_for(
+        mut request: ChatRequest,
+        thinking: Option<&Value>,
+    ) -> Result<Value, Option<String>> {
+        match thinking {
+            Some(thinking) => request.ext.push(said(ASKED_THINKING, thinking)),
+            None => request.reasoning_tokens = Some(2_000),
+        }
+        assert_eq!(built(&request), counted(&request));
+        built(&request)
     }
 
     #[test]
     fn calls_that_came_without_thinking_go_on_without() {
-        let call = || {
-            PartBody::ToolCall(ToolCall {
-                id: "a".to_owned(),
-                name: "one".to_owned(),
-                arguments: b"{}".to_vec(),
-            })
-        };
-        let thought = |signature: Option<&str>| {
-            PartBody::Reasoning(Reasoning {
-                text: "hm".to_owned(),
-                signature: signature.map(str::to_owned),
-            })
-        };
         let enabled = json!({"type": "enabled", "budget_tokens": 2_000});
         let adaptive = json!({"type": "adaptive"});
-        let asked = |mut request: ChatRequest, thinking: Option<&Value>| {
-            match thinking {
-                Some(thinking) => request.ext.push(said(ASKED_THINKING, thinking)),
-                None => request.reasoning_tokens = Some(2_000),
-            }
-            assert_eq!(built(&request), counted(&request));
-            built(&request)
-        };
         for thinking in [None, Some(&enabled)] {
-            for lost in [vec![call()], vec![thought(None), call()]] {
-                assert_eq!(asked(answering(lost), thinking), Ok(Value::Null));
+            for lost in [vec![call("a")], vec![thought(None), call("a")]] {
+                assert_eq!(asked_for(answering(vec![lost]), thinking), Ok(Value::Null));
             }
-            let kept = answering(vec![thought(Some("s")), call()]);
-            assert_eq!(asked(kept, thinking), Ok(enabled.clone()));
+            let kept = answering(vec![vec![thought(Some("s")), call("a")]]);
+            assert_eq!(asked_for(kept, thinking), Ok(enabled.clone()));
         }
         // Which says by itself when to think.
-        let bare = answering(vec![call()]);
-        assert_eq!(asked(bare, Some(&adaptive)), Ok(adaptive));
+        let bare = answering(vec![vec![call("a")]]);
+        assert_eq!(asked_for(bare, Some(&adaptive)), Ok(adaptive));
+    }
+
+    /// A loop of calls is one turn of the model, which begins with thinking or has none.
+    #[test]
+    fn the_first_step_of_a_loop_says_whether_it_thinks() {
+        let enabled = json!({"type": "enabled", "budget_tokens": 2_000});
+        let (first, text) = (
+            || vec![thought(Some("s")), call("a")],
+            || PartBody::Text("so".to_owned()),
+        );
+        for later in [
+            vec![call("b")],
+            vec![text(), call("b")],
+            vec![thought(Some("s")), call("b")],
+        ] {
+            let goes_on = answering(vec![first(), later]);
+            assert_eq!(asked_for(goes_on, None), Ok(enabled.clone()));
+        }
+        let late = answering(vec![vec![call("a")], vec![thought(Some("s")), call("b")]]);
+        assert_eq!(asked_for(late, None), Ok(Value::Null));
+        // A loop that is over says nothing of what is asked now.
+        let mut next = answering(vec![vec![call("a")]]);
+        let (mut said, mut asks) = (chat().messages, chat().messages);
+        said[0].role = Role::Assistant;
+        next.messages.append(&mut said);
+        next.messages.append(&mut asks);
+        assert_eq!(asked_for(next, None), Ok(enabled));
     }
 
     #[test]

@@ -5,12 +5,13 @@ use driver_kit::Exchange;
 use driver_kit::fault::protocol;
 use driver_kit::json::{Count, mended};
 use driver_kit::stop::{self, failure};
+use serde_json::json;
 
 use crate::bindings::gateway::provider::types::{
     ChatRequest, DriverError, Event, Finish, FinishReason, UpstreamRequest, Usage,
 };
 use crate::fault::{from_answer, from_event};
-use crate::wire::{Answer, AnswerBlock, Delta, Event as WireEvent};
+use crate::wire::{Answer, AnswerBlock, Delta, Event as WireEvent, StopDetails};
 use crate::{config, request};
 
 /// What is known of the reply so far.
@@ -42,6 +43,8 @@ struct Counts {
 struct Stop {
     raw: String,
     sequence: Option<String>,
+    /// The word for what made the model refuse.
+    category: Option<String>,
 }
 
 /// A tool call between its start and its stop.
@@ -108,10 +111,11 @@ impl Exchange for Reply {
                 if let Some(Delta {
                     stop_reason: Some(raw),
                     stop_sequence,
+                    stop_details,
                     ..
                 }) = &event.delta
                 {
-                    self.take_stop(raw, stop_sequence.as_deref());
+                    self.take_stop(raw, stop_sequence.as_deref(), stop_details.as_ref());
                 }
                 events.push(self.usage());
                 self.fail_as_told(events);
@@ -149,7 +153,8 @@ impl Exchange for Reply {
             self.usage.output = number(usage.output_tokens).unwrap_or(0);
         }
         if let Some(raw) = &answer.stop_reason {
-            self.take_stop(raw, answer.stop_sequence.as_deref());
+            let (sequence, details) = (&answer.stop_sequence, &answer.stop_details);
+            self.take_stop(raw, sequence.as_deref(), details.as_ref());
         }
         events.push(self.usage());
         self.fail_as_told(events);
@@ -302,14 +307,16 @@ impl Reply {
             reason: reason(&stop.raw),
             raw: stop.raw,
             stop_sequence: stop.sequence,
-            ext: Vec::new(),
+            ext: stop.category.iter().map(|word| category(word)).collect(),
         }));
     }
 
-    fn take_stop(&mut self, raw: &str, sequence: Option<&str>) {
+    fn take_stop(&mut self, raw: &str, sequence: Option<&str>, details: Option<&StopDetails<'_>>) {
+        let category = details.and_then(|details| details.category.as_deref());
         self.stop = Some(Stop {
             raw: raw.to_owned(),
             sequence: sequence.map(str::to_owned),
+            category: category.map(str::to_owned),
         });
     }
 
@@ -373,10 +380,51 @@ fn push_text(text: &str, event: impl FnOnce(String) -> Event, events: &mut Vec<E
     }
 }
 
+/// The hint of an end that says what made the model refuse.
+fn category(word: &str) -> (String, Vec<u8>) {
+    ("category".to_owned(), json!(word).to_string().into_bytes())
+}
+
 fn reason(raw: &str) -> FinishReason {
     match raw {
         "pause_turn" => FinishReason::End,
         "tool_use" => FinishReason::ToolCalls,
         raw => stop::reason(raw),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The hints of the end of a reply whose pieces these are.
+    fn hints(pieces: &[&str]) -> Vec<(String, Vec<u8>)> {
+        let (mut reply, mut events) = (Reply::default(), Vec::new());
+        for piece in pieces {
+            reply.frame("", piece.as_bytes(), &mut events);
+        }
+        match events.pop() {
+            Some(Event::Finished(finish)) => finish.ext,
+            _ => Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_refusal_says_its_category_and_no_more() {
+        let start = r#"{"type":"message_start","message":{"type":"message","id":"m","model":"a"}}"#;
+        let stop = r#"{"type":"message_stop"}"#;
+        let refused = |details: &str| {
+            let delta = format!(r#"{{"stop_reason":"refusal","stop_details":{details}}}"#);
+            let end = format!(r#"{{"type":"message_delta","delta":{delta}}}"#);
+            hints(&[start, &end, stop])
+        };
+        let said = r#"{"type":"refusal","category":"bio","explanation":"They asked how."}"#;
+        assert_eq!(
+            refused(said),
+            [("category".to_owned(), br#""bio""#.to_vec())]
+        );
+        for nothing in ["null", r#"{"type":"refusal","category":null}"#, "{}"] {
+            assert_eq!(refused(nothing), []);
+        }
     }
 }

@@ -4,6 +4,7 @@
 
 mod pattern;
 mod references;
+mod unions;
 
 use std::collections::BTreeSet;
 
@@ -14,6 +15,7 @@ use serde_json::{Map, Value};
 use crate::bindings::gateway::provider::types::DriverError;
 use pattern::is_plain_pattern;
 use references::{DEFINITIONS, definition, refers_well};
+pub use unions::Unions;
 
 type Fields = Map<String, Value>;
 
@@ -28,17 +30,24 @@ pub enum Of {
     Arguments,
 }
 
-/// The schema as kind A takes it, and byte for byte what the host gave where kind A takes that.
+/// The schema as kind A takes it, and byte for byte what the host gave where kind A takes that. It takes of `unions` what
+/// it needs.
 ///
 /// # Errors
 /// What cannot be said is unsupported under the name `param`.
-pub fn promised(schema: &[u8], of: Of, param: &str) -> Result<Box<RawValue>, DriverError> {
+pub fn promised(
+    schema: &[u8],
+    of: Of,
+    param: &str,
+    unions: &mut Unions,
+) -> Result<Box<RawValue>, DriverError> {
     if schema.len() > MAX_SCHEMA_BYTES {
         return Err(unsupported(param));
     }
     let bad = |_| invalid(param, "bad_json");
     let read: Value = serde_json::from_slice(schema).map_err(bad)?;
-    let said = say(&read, of).map_err(|Unsayable| unsupported(param))?;
+    let mut said = say(&read, of).map_err(|Unsayable| unsupported(param))?;
+    unions.fit(&mut said);
     if said == read {
         serde_json::from_slice(schema).map_err(bad)
     } else {

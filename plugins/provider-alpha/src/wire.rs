@@ -221,6 +221,8 @@ pub struct Answer<'a> {
     pub stop_reason: Option<Cow<'a, str>>,
     #[serde(borrow)]
     pub stop_sequence: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    pub stop_details: Option<StopDetails<'a>>,
     pub usage: Option<Usage>,
     #[serde(borrow)]
     pub error: Option<ErrorBody<'a>>,
@@ -264,6 +266,15 @@ pub struct Delta<'a> {
     pub stop_reason: Option<Cow<'a, str>>,
     #[serde(borrow)]
     pub stop_sequence: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    pub stop_details: Option<StopDetails<'a>>,
+}
+
+/// Why the model refused. Its explanation is a sentence, which nobody is to see.
+#[derive(Deserialize)]
+pub struct StopDetails<'a> {
+    #[serde(borrow)]
+    pub category: Option<Cow<'a, str>>,
 }
 
 /// Absent and null counters keep what an earlier event said.

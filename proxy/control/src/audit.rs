@@ -5,6 +5,7 @@ mod csv;
 mod export;
 mod ocsf;
 pub(crate) mod proof;
+mod vocabulary;
 
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
@@ -27,6 +28,7 @@ use crate::cursor::Binding;
 use crate::endpoint::{NEEDS, Watched};
 use crate::lines::accepts_lines;
 use crate::query::{PageSize, Query};
+use vocabulary::{is_event, is_target_type};
 
 /// `GET /v1/audit` in each of its forms.
 pub(crate) struct Log;
@@ -160,8 +162,10 @@ fn shown_filters(query: &Query, catalogue: &Catalogue) -> Value {
         "limit" | "since_size" => {
             value.len() <= MAX_DIGITS && value.bytes().all(|byte| byte.is_ascii_digit())
         }
-        "event" | "target_type" => is_name(value),
-        "actor_type" | "surface" | "result" | "phi_detected" | "order" | "format" => is_name(value),
+        "event" => is_event(value),
+        "target_type" => is_target_type(value),
+        // Whatever is not a word of ours was refused.
+        "actor_type" | "surface" | "result" | "phi_detected" | "order" | "format" => true,
         _ => false,
     })
 }
@@ -169,16 +173,10 @@ fn shown_filters(query: &Query, catalogue: &Catalogue) -> Value {
 /// Of a position in the log.
 const MAX_DIGITS: usize = 12;
 
-/// Names of events and types.
-fn is_name(word: &str) -> bool {
-    let name = word.strip_suffix(".*").unwrap_or(word);
-    let is_of_names = |byte: u8| byte.is_ascii_lowercase() || matches!(byte, b'_' | b'.');
-    !name.is_empty() && name.bytes().all(is_of_names)
-}
-
 fn filter(query: &mut Query, problems: &mut Problems) -> Filter {
-    let named = |word: &str| is_name(word).then(|| word.to_owned());
-    let events = query.words("event", named, problems);
+    let named =
+        |is_known: fn(&str) -> bool| move |word: &str| is_known(word).then(|| word.to_owned());
+    let events = query.words("event", named(is_event), problems);
     if events.len() > MAX_EVENTS {
         problems.add(
             "$query.event",
@@ -193,7 +191,7 @@ fn filter(query: &mut Query, problems: &mut Problems) -> Filter {
         actor_ids: query.one("actor_id", problems).into_iter().collect(),
         actor_type: query.word("actor_type", actor, problems),
         request_id: query.one("request_id", problems),
-        target_type: query.word("target_type", named, problems),
+        target_type: query.word("target_type", named(is_target_type), problems),
         target_id: query.one("target_id", problems),
         result: query.word("result", known(&RESULTS), problems),
         surface: query.word("surface", surface, problems),

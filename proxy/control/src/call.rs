@@ -14,6 +14,7 @@ use svc_pipeline::caller::Caller;
 use svc_pipeline::gateway::Gateway;
 use svc_pipeline::policy::PolicySet;
 use svc_pipeline::response::Body;
+use svc_pipeline::standing::Standing;
 use svc_store::audit::Target;
 use svc_store::{StoreError, Transaction, TransactionError};
 
@@ -24,6 +25,8 @@ pub(crate) struct Call {
     pub(crate) gateway: Arc<Gateway>,
     pub(crate) policy: Arc<PolicySet>,
     pub(crate) caller: Arc<Caller>,
+    /// Whether the caller may go on, for answers that take their time.
+    pub(crate) standing: Standing,
     /// When it is decided, behind its body: what it makes or changes has this time.
     pub(crate) now: Timestamp,
     pub(crate) client: Client,

@@ -2,11 +2,11 @@
 //! (contract 11 and 15.4). The caller never sees the secret, the service never sees the caller's key. Answers are
 //! read whole before anything is passed on: a broken one is an error, never a short success.
 
-use std::collections::HashSet;
+mod headers;
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
-use http::header::{CONNECTION, CONTENT_LENGTH, SET_COOKIE};
+use http::header::CONTENT_LENGTH;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use serde_json::{Map, Value};
 use svc_core::fault::{Code, Fault, invalid};
@@ -16,7 +16,7 @@ use svc_pipeline::handler::Handler;
 use svc_pipeline::integration::{PATH_NOT_ALLOWED, Ready, Unusable, Way};
 use svc_pipeline::response::{Body, Response};
 use svc_pipeline::trail::Entry;
-use svc_pipeline::upstream::{OutboundRequest, Reached, Unread, UpstreamError, whole};
+use svc_pipeline::upstream::{OutboundRequest, Reached, Repetition, Unread, UpstreamError, whole};
 use svc_pipeline::{feature, moment};
 use svc_store::audit::Target;
 
@@ -98,7 +98,13 @@ async fn dispatch(exchange: &mut Exchange) -> Result<Response, Fault> {
         details,
     };
     exchange.trail.conclude(entry).await?;
-    Ok(response(exchange, way, answer.status, answer.headers, body))
+    Ok(response(
+        exchange,
+        way,
+        answer.status,
+        &answer.headers,
+        body,
+    ))
 }
 
 fn target(way: &Way) -> Target {
@@ -137,31 +143,9 @@ pub(crate) fn is_safe(path: &str) -> bool {
         && !path.contains("//")
 }
 
-/// Headers that are between the caller and the gateway; those of one connection (RFC 9110, 7.6.1) are among them.
-const OURS: &[&str] = &[
-    "authorization",
-    "connection",
-    "content-length",
-    "cookie",
-    "expect",
-    "forwarded",
-    "host",
-    "keep-alive",
-    "proxy-authorization",
-    "proxy-connection",
-    "svc-version",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-    "x-api-key",
-    "x-real-ip",
-];
-const FORWARDING_PREFIX: &str = "x-forwarded-";
-
 fn outbound(exchange: &Exchange, ready: &Ready, path: String, body: Bytes) -> OutboundRequest {
-    let mut headers = passed_on(&exchange.head.headers);
     let (name, value) = &ready.header;
+    let mut headers = headers::passed_on(&exchange.head.headers, name);
     headers.insert(name, value.clone());
     OutboundRequest {
         method: exchange.head.method.clone(),
@@ -171,28 +155,9 @@ fn outbound(exchange: &Exchange, ready: &Ready, path: String, body: Bytes) -> Ou
         },
         headers,
         body,
+        repetition: Repetition::of(&exchange.head.method),
         reached: Reached::default(),
     }
-}
-
-/// The headers of a caller that are the service's: neither ours nor, by what `Connection` names, of the connection.
-fn passed_on(sent: &HeaderMap) -> HeaderMap {
-    let named: HashSet<String> = sent
-        .get_all(CONNECTION)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','))
-        .map(|name| name.trim().to_ascii_lowercase())
-        .collect();
-    let mut headers = HeaderMap::new();
-    for (name, value) in sent {
-        let word = name.as_str();
-        let is_ours = OURS.contains(&word) || word.starts_with(FORWARDING_PREFIX);
-        if !is_ours && !named.contains(word) {
-            headers.append(name, value.clone());
-        }
-    }
-    headers
 }
 
 /// A service that gave no answer. Whether a repetition is harmless is known only where nothing was sent.
@@ -223,18 +188,16 @@ fn response(
     exchange: &Exchange,
     way: &Way,
     status: StatusCode,
-    mut headers: HeaderMap,
+    answered: &HeaderMap,
     body: Bytes,
 ) -> Response {
     let body = match exchange.head.method {
         Method::HEAD => Body::Untold {
-            length: length(&headers),
+            length: length(answered),
         },
         _ => Body::Full(body),
     };
-    for name in [CONTENT_LENGTH, SET_COOKIE] {
-        headers.remove(name);
-    }
+    let mut headers = headers::handed_back(answered);
     for (name, value) in &exchange.headers {
         headers.insert(name, value.clone());
     }
@@ -257,26 +220,6 @@ fn length(headers: &HeaderMap) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_is_of_the_connection_is_not_passed_on() {
-        let sent = [
-            ("connection", "Close, X-Hop, authorization"),
-            ("x-hop", "1"),
-            ("authorization", "Bearer of the caller"),
-            ("te", "trailers"),
-            ("accept", "application/fhir+json"),
-        ];
-        let sent = sent.map(|(name, value)| {
-            (
-                HeaderName::from_static(name),
-                HeaderValue::from_static(value),
-            )
-        });
-        let passed = passed_on(&HeaderMap::from_iter(sent));
-        let names: Vec<&str> = passed.keys().map(HeaderName::as_str).collect();
-        assert_eq!(names, ["accept"]);
-    }
 
     #[test]
     fn a_path_is_what_it_looks_like() {

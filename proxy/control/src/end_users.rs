@@ -16,6 +16,7 @@ use svc_pipeline::gateway::Gateway;
 use svc_pipeline::handler::message;
 use svc_pipeline::policy::plans::Limits;
 use svc_pipeline::response::{Body, ByteStream, Heartbeat};
+use svc_pipeline::standing::Standing;
 use svc_store::audit::{self, Filter};
 use svc_store::conversation;
 use svc_store::page::{Page, Position};
@@ -24,7 +25,7 @@ use svc_store::{StoreError, agent_credential, end_user, tenant};
 use crate::agent_credentials;
 use crate::audit::shown;
 use crate::call::{Answering, Call, Reply, missing, store_fault};
-use crate::lines::{LINES, break_off, line};
+use crate::lines::{LINES, break_off, line, log_broken};
 use crate::organizations;
 
 /// Longest name of a person (contract 10).
@@ -50,6 +51,7 @@ pub(crate) fn export(mut call: Call) -> Answering {
         let export = Export {
             gateway: Arc::clone(&call.gateway),
             caller: Arc::clone(&call.caller),
+            standing: call.standing,
             limits: call.policy.plans.limits,
             now: call.now,
             user,
@@ -110,7 +112,9 @@ const AUDIT_EVENT: usize = 3;
 /// An export under way.
 struct Export {
     gateway: Arc<Gateway>,
+    /// As they were let in, and as they stand with each batch.
     caller: Arc<Caller>,
+    standing: Standing,
     limits: Limits,
     now: Timestamp,
     user: String,
@@ -153,8 +157,9 @@ impl Export {
         (&self.gateway.store, &caller.organization_id, caller.mode)
     }
 
-    /// Reads one batch.
+    /// Reads one batch, for whoever may still have it: what was said since is in it too.
     async fn step(&mut self, items: &mut Vec<Item>) -> Result<(), Fault> {
+        self.caller = self.standing.caller().await?;
         let next = std::mem::replace(&mut self.next, Next::Nothing);
         let next = match next {
             Next::Credentials(after) => self.credentials(after, items).await,
@@ -337,10 +342,7 @@ impl ByteStream for Export {
                         let caller = Arc::clone(&self.caller);
                         let step = self.step(&mut items);
                         if let Err(fault) = tenant::within(&caller.organization_id, step).await {
-                            tracing::error!(
-                                cause = fault.cause(),
-                                "an export of a person broke off"
-                            );
+                            log_broken(&fault, "an export of a person broke off");
                             self.next = Next::Nothing;
                             break_off(&fault, &mut out);
                         }

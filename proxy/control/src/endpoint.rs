@@ -20,6 +20,7 @@ use svc_pipeline::idempotency::{self, Claim, Stored, Turn, replay};
 use svc_pipeline::moment;
 use svc_pipeline::response::Response;
 use svc_pipeline::service;
+use svc_pipeline::standing::Standing;
 use svc_pipeline::trail::Entry;
 use svc_store::audit::Target;
 use svc_store::tenant;
@@ -208,6 +209,7 @@ pub(crate) fn call(exchange: &Exchange, body: Map<String, Value>) -> Result<Call
         gateway: Arc::clone(&exchange.gateway),
         policy: Arc::clone(&exchange.policy),
         caller: Arc::clone(caller),
+        standing: Standing::of(exchange)?,
         now: moment::now(),
         client: Client {
             request_id: exchange.request_id.clone(),

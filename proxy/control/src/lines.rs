@@ -44,6 +44,16 @@ pub(crate) fn break_off(fault: &Fault, out: &mut Vec<u8>) {
     );
 }
 
+/// Logs why lines end too early. Somebody who may not have the rest is no trouble of ours.
+pub(crate) fn log_broken(fault: &Fault, what: &str) {
+    let (code, cause) = (fault.code.word(), fault.cause());
+    if fault.code.row().status >= 500 {
+        tracing::error!(code, cause, "{what}");
+    } else {
+        tracing::info!(code, cause, "{what}");
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use http::HeaderValue;

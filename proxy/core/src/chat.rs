@@ -305,6 +305,8 @@ pub struct Finish {
     pub raw: String,
     /// The stop sequence that matched, where the provider names it.
     pub stop_sequence: Option<String>,
+    /// The provider's word for what made the model refuse, where it has one.
+    pub refused_category: Option<String>,
 }
 
 /// What happens while a reply is made, in order. Tool calls of one reply have dense indices from 0 and may
@@ -555,6 +557,7 @@ mod tests {
             reason,
             raw: String::new(),
             stop_sequence: None,
+            refused_category: None,
         }));
         builder.finish()
     }

@@ -92,7 +92,8 @@ const MAX_ENUM_CHARS: usize = 100;
 /// 2^53 - 1: the largest whole number that every JSON reader keeps (RFC 8259, 6).
 pub(crate) const MAX_INTEGER: i64 = 9_007_199_254_740_991;
 
-const TYPES: &[&str] = &[
+/// The words of the types that fields have.
+pub const TYPES: &[&str] = &[
     "string", "text", "integer", "number", "boolean", "date", "datetime", "email", "enum", "json",
 ];
 

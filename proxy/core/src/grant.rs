@@ -91,6 +91,16 @@ impl Grant {
 }
 
 impl Constraints {
+    pub fn allows_surface(&self, surface: Surface) -> bool {
+        let surfaces = self.surfaces.as_ref();
+        surfaces.is_none_or(|surfaces| surfaces.contains(&surface))
+    }
+
+    pub fn allows_model(&self, model: &str) -> bool {
+        let models = self.models.as_ref();
+        models.is_none_or(|models| models.iter().any(|id| id == model))
+    }
+
     fn read(value: Value, path: &str, problems: &mut Problems) -> Option<Self> {
         let mut fields = Fields::of(value, path, problems)?;
         let max_tokens = fields.count("max_tokens", 1, problems);

@@ -126,6 +126,14 @@ pub fn whole(number: &Number) -> Option<u64> {
     })
 }
 
+/// As [`whole`], of either sign; `None` too where it does not fit.
+pub fn integer(number: &Number) -> Option<i64> {
+    number.as_i64().or_else(|| {
+        let value = number.as_f64().filter(|value| value.fract() == 0.0)?;
+        format!("{value:.0}").parse().ok()
+    })
+}
+
 /// The number that an object has under this key, digit by digit as it was sent: a [`Number`] has no more of them than a
 /// double.
 pub fn number_text(object: &[u8], key: &str) -> Option<String> {
@@ -347,6 +355,24 @@ mod tests {
             (read("1.5"), read("-1"), read("-1.0"), read("-1e30")),
             (None, None, None, None)
         );
+    }
+
+    #[test]
+    fn an_integer_has_a_sign_and_fits() {
+        let read = |text: &str| integer(&text.parse().unwrap_or_else(|_| Number::from(7)));
+        for (text, number) in [
+            ("-7", Some(-7)),
+            ("1.0", Some(1)),
+            ("-2e1", Some(-20)),
+            ("-0.0", Some(0)),
+            ("9223372036854775807", Some(i64::MAX)),
+            ("-9223372036854775808.0", Some(i64::MIN)),
+            ("9223372036854775808", None),
+            ("1e30", None),
+            ("1.5", None),
+        ] {
+            assert_eq!(read(text), number, "{text}");
+        }
     }
 
     #[test]

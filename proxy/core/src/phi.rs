@@ -6,6 +6,7 @@
 //! counts do.
 
 mod assistant;
+pub mod call_id;
 mod counts;
 mod kind;
 mod lists;
@@ -38,7 +39,7 @@ pub use merge::{CERTAIN, Candidate, Finding, Weight, merge};
 pub use narrow::{NARROWER_KINDS, narrower};
 pub use normal::is_unseen;
 pub use promised::may_hold_placeholders;
-pub use redact::{Shifted, redact};
+pub use redact::{Listener, Shifted, redact};
 pub use redactor::{Answer, Inquiry, ReplyRedactor, Step, Unjudged};
 pub use refusal::{leave_in_fixed_text, leave_in_reply, leave_pseudonyms};
 pub use reply::ReplyRestorer;

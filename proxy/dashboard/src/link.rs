@@ -22,7 +22,14 @@ pub struct NewLink {
 }
 
 impl NewLink {
-    pub fn new(base_url: &str, user: &User, purpose: Purpose, now: Timestamp) -> Self {
+    /// `by` is who issues it, at a page; the command line is the operator.
+    pub fn new(
+        base_url: &str,
+        user: &User,
+        purpose: Purpose,
+        by: Option<&User>,
+        now: Timestamp,
+    ) -> Self {
         let token = token();
         let (page, life_ms) = match purpose {
             Purpose::Invitation => ("invite", INVITATION_MS),
@@ -34,6 +41,7 @@ impl NewLink {
                 user_id: user.id.clone(),
                 org_id: user.org_id.clone(),
                 purpose,
+                issued_by: by.map(|by| by.id.clone()),
                 created_at: now,
                 expires_at: now.plus_ms(life_ms),
             },

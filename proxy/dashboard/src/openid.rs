@@ -21,7 +21,8 @@ use openidconnect::{
 };
 use svc_pipeline::openid::{OpenId, OpenIdError, Proof, Vouched};
 use svc_pipeline::upstream::{
-    ChosenBy, Connector, Deadlines, OutboundRequest, Reached, Target, Unread, UpstreamError, whole,
+    ChosenBy, Connector, Deadlines, OutboundRequest, Reached, Repetition, Target, Unread,
+    UpstreamError, whole,
 };
 use svc_store::identity::Identity;
 use tokio::sync::Mutex;
@@ -405,6 +406,7 @@ impl Http {
             }
             let path = parts.uri.path_and_query();
             let request = OutboundRequest {
+                repetition: Repetition::of(&parts.method),
                 method: parts.method,
                 path_and_query: path.map_or_else(|| "/".to_owned(), ToString::to_string),
                 headers,

@@ -183,8 +183,8 @@ impl Edge {
     /// it ends before, the predecessor serves on.
     ///
     /// # Errors
-    /// When sockets cannot be taken over, or were and the predecessor waits no longer; when the process id file cannot be written, or a listener or the signal handlers
-    /// cannot be set up.
+    /// When sockets cannot be taken over, or were and the predecessor waits no longer; when the process id file cannot be
+    /// written, or a listener or the signal handlers cannot be set up.
     pub fn run(self) -> Result<Departure, EdgeError> {
         // The id of a predecessor stands in the file until then.
         self.take_over()?;

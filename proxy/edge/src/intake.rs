@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
+use http::Version;
 use http::header::{CONTENT_LENGTH, EXPECT};
 use pingora::protocols::http::ServerSession;
 use svc_pipeline::request::{BodyDemand, BodyError};
@@ -48,7 +49,9 @@ impl Intake {
         let declared = headers
             .get(CONTENT_LENGTH)
             .and_then(|value| value.to_str().ok()?.trim().parse().ok());
-        let awaits_continue = !session.is_http2()
+        // Pingora sends no interim head over HTTP/2; to a client of HTTP/1.0 it would be the answer, and whatever such
+        // a client expects is ignored (RFC 9110, 10.1.1 and 15.2).
+        let awaits_continue = session.req_header().version == Version::HTTP_11
             && headers
                 .get(EXPECT)
                 .is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"100-continue"));

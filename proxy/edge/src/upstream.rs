@@ -309,7 +309,7 @@ mod tests {
     use hickory_resolver::proto::op::{Message, ResponseCode};
     use hickory_resolver::proto::rr::{RData, Record, RecordType};
     use http::{HeaderMap, Method};
-    use svc_pipeline::upstream::{ChosenBy, Deadlines};
+    use svc_pipeline::upstream::{ChosenBy, Deadlines, Repetition};
     use tokio::net::UdpSocket;
     use tokio::task::JoinSet;
 
@@ -396,6 +396,7 @@ mod tests {
             path_and_query: "/".to_owned(),
             headers: HeaderMap::new(),
             body: Bytes::new(),
+            repetition: Repetition::Harmless,
             reached: Reached::default(),
         };
         assert!(connector.send(Arc::new(target), request).await.is_err());

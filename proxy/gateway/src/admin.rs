@@ -358,7 +358,7 @@ async fn equip(
     user::invite(configuration, store, &owner).await
 }
 
-fn policies(configuration: &Configuration) -> anyhow::Result<PolicySet> {
+pub(crate) fn policies(configuration: &Configuration) -> anyhow::Result<PolicySet> {
     match PolicySet::load(&configuration.policies_folder()?, &configuration.known()) {
         Ok(set) => Ok(set),
         Err(problems) => bail!(
@@ -401,7 +401,8 @@ fn scopes(words: &[String]) -> anyhow::Result<Vec<String>> {
     }
     for word in words {
         if Scope::parse(word).is_none() {
-            bail!("unknown scope {word}");
+            let known: Vec<&str> = Scope::ALL.iter().map(|scope| scope.word()).collect();
+            bail!("unknown scope {word}; known are {}", known.join(", "));
         }
     }
     Ok(words.to_vec())
@@ -410,16 +411,20 @@ fn scopes(words: &[String]) -> anyhow::Result<Vec<String>> {
 fn credits(text: &str) -> anyhow::Result<Micro> {
     Micro::parse(text)
         .filter(|credits| credits.0 >= 0)
-        .context("--credits is not a decimal of at most six digits")
+        .context("--credits is not a decimal with at most six digits after the point, or too large")
 }
 
-/// Refuses an id that no organization has.
+/// Refuses an id that no organization has, and one whose organization was erased: nothing begins anew there.
 async fn known(store: &Store, organization: &str) -> anyhow::Result<()> {
     let found = organization::find(store, organization).await;
-    match found.context("reading the organization")? {
-        Some(_) => Ok(()),
-        None => bail!("there is no organization {organization}"),
+    if found.context("reading the organization")?.is_none() {
+        bail!("there is no organization {organization}");
     }
+    let is_erased = svc_store::erasure::is_erased(store, organization).await;
+    if is_erased.context("reading the organization")? {
+        bail!("{organization} was erased");
+    }
+    Ok(())
 }
 
 /// The audit row of what a command has done to an organization, or to the whole deployment.

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use svc_control::agreement;
 use svc_core::phi::Kind;
+use svc_core::surface::native::DEFAULT_MODEL;
 use svc_pipeline::phi;
 use svc_pipeline::policy::PolicySet;
 use svc_plugin::Detector;
@@ -46,6 +47,7 @@ pub(crate) async fn run(configuration: &Configuration) -> anyhow::Result<ExitCod
     doubts.extend(configuration.faked());
     match policies {
         Ok(Ok(set)) => {
+            doubts.extend(unreached_default(configuration, &set));
             for template in &set.agreements {
                 if let Err(error) = agreement::try_out(template) {
                     problems.push(format!("baa/{}.md: {error}", template.version));
@@ -76,6 +78,15 @@ pub(crate) async fn run(configuration: &Configuration) -> anyhow::Result<ExitCod
         Err(error) => problems.push(format!("policies: {error:#}")),
     }
     report(&problems, &doubts)
+}
+
+/// Native requests that name no model would all fail, for want of an address that nothing else needs.
+fn unreached_default(configuration: &Configuration, set: &PolicySet) -> Option<String> {
+    let default = set.catalogue.find(DEFAULT_MODEL)?;
+    let is_unreached = configuration.faked().is_none() && !configuration.reaches(default);
+    is_unreached.then(|| {
+        format!("no provider of {DEFAULT_MODEL} has an address: native requests that name no model are for it")
+    })
 }
 
 /// The kinds that findings of a detector have.

@@ -10,7 +10,7 @@ use anyhow::{Context, bail, ensure};
 use serde::Deserialize;
 use svc_core::version::ApiVersion;
 use svc_pipeline::policy::Known;
-use svc_pipeline::policy::models::named_providers;
+use svc_pipeline::policy::models::{Model, named_providers};
 use svc_pipeline::policy::pipelines::Endpoint;
 
 mod environment;
@@ -186,6 +186,15 @@ impl Configuration {
             providers: names.into_iter().collect(),
             endpoints: &*ENDPOINTS,
         }
+    }
+
+    /// Whether a provider of this model has an address.
+    pub(crate) fn reaches(&self, model: &Model) -> bool {
+        let mut providers = model
+            .routes
+            .iter()
+            .map(|route| self.providers.get(&route.provider));
+        providers.any(|provider| provider.is_some_and(|provider| provider.base_url.is_some()))
     }
 
     pub(crate) fn default_version(&self) -> anyhow::Result<ApiVersion> {

@@ -19,8 +19,11 @@ pub(crate) trait KeySource: Send + Sync {
     fn read(&self) -> BoxFuture<'_, anyhow::Result<MasterKey>>;
 
     /// The file that [`Self::read`] would make, with a new key.
-    fn would_make(&self) -> Option<&Path> {
-        None
+    ///
+    /// # Errors
+    /// A folder that may not be looked into.
+    fn would_make(&self) -> anyhow::Result<Option<&Path>> {
+        Ok(None)
     }
 }
 
@@ -34,6 +37,14 @@ pub(crate) fn configured(configuration: &Configuration) -> Box<dyn KeySource> {
         Some(text) => Box::new(Given(text)),
         None => Box::new(Kept(configuration.server.data_dir.join("master.key"))),
     }
+}
+
+/// Whether there is no such file. One that cannot be seen may be there.
+pub(crate) fn is_missing(file: &Path) -> anyhow::Result<bool> {
+    let is_there = file.try_exists();
+    is_there
+        .map(|is_there| !is_there)
+        .with_context(|| format!("looking for {}", file.display()))
 }
 
 /// In the environment.
@@ -52,7 +63,7 @@ impl KeySource for Kept {
     fn read(&self) -> BoxFuture<'_, anyhow::Result<MasterKey>> {
         Box::pin(async {
             let path = &self.0;
-            let is_new = !path.exists();
+            let is_new = is_missing(path)?;
             let key = MasterKey::load_or_create(path)
                 .with_context(|| format!("the master key {}", path.display()))?;
             if is_new {
@@ -65,8 +76,8 @@ impl KeySource for Kept {
         })
     }
 
-    fn would_make(&self) -> Option<&Path> {
-        (!self.0.exists()).then_some(&self.0)
+    fn would_make(&self) -> anyhow::Result<Option<&Path>> {
+        Ok(is_missing(&self.0)?.then_some(&self.0))
     }
 }
 

@@ -8,6 +8,7 @@ mod audit;
 mod baa;
 mod check;
 mod configuration;
+mod core_dump;
 mod descriptors;
 mod fake_provider;
 mod key_source;

@@ -41,7 +41,9 @@ use tokio::sync::{Semaphore, oneshot};
 use crate::configuration::{Configuration, KNOWN_PROVIDERS, LimitsStore, Provider, Secret};
 use crate::lock::{Lock, Lockable};
 use crate::signals::Signals;
-use crate::{admin_page, descriptors, fake_provider, providers, solve, telemetry, welcome, wiring};
+use crate::{
+    admin_page, core_dump, descriptors, fake_provider, providers, solve, telemetry, welcome, wiring,
+};
 
 /// Options of `serve`.
 #[derive(Clone, Copy, Default, clap::Args)]
@@ -49,7 +51,7 @@ pub(crate) struct Options {
     /// Take the listening sockets over from a running gateway, which gets SIGQUIT.
     #[arg(long)]
     upgrade: bool,
-    /// Without provider keys, make an organization and print a curl line that is ready to run.
+    /// Make an organization, a new one at each start, and print a curl line that is ready to run. Not for production.
     #[arg(long)]
     welcome: bool,
 }
@@ -71,6 +73,9 @@ pub(crate) fn run(configuration: &Configuration, options: &Options) -> anyhow::R
         let _inside = background.enter();
         telemetry::start(&configuration.telemetry)?
     };
+    if let Err(error) = core_dump::forbid() {
+        tracing::warn!(%error, "a crash may leave a core dump, which has keys and content in it");
+    }
     if let Err(error) = descriptors::raise() {
         tracing::warn!(%error, "the limit of file descriptors stays as it is");
     }

@@ -14,7 +14,7 @@ use tokio::runtime::{Handle, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::configuration::{Configuration, Signatures};
-use crate::key_source;
+use crate::key_source::{self, is_missing};
 
 /// Runs one command to its end.
 ///
@@ -116,10 +116,11 @@ pub(crate) async fn store(
     let url = configuration.database_url();
     let source = key_source::configured(configuration);
     // Whoever keeps neither database nor key there needs no folder.
-    if Store::file(&url)?.is_some() || source.would_make().is_some() {
+    let key = source.would_make()?;
+    if Store::file(&url)?.is_some() || key.is_some() {
         private_folder(&configuration.server.data_dir)?;
     }
-    if let Some(missing) = source.would_make()
+    if let Some(missing) = key
         && has_a_key_of_its_own(&url, runtime).await?
     {
         bail!(
@@ -154,11 +155,12 @@ pub(crate) async fn existing_store(
 /// The file that [`store`] would make for the store.
 ///
 /// # Errors
-/// An address that is none.
+/// An address that is none, and a folder that may not be looked into.
 pub(crate) fn would_make(configuration: &Configuration) -> anyhow::Result<Option<PathBuf>> {
     let file = Store::file(&configuration.database_url()).context("store.database_url")?;
-    let missing = file.filter(|file| !file.exists());
-    Ok(missing.map(|file| std::path::absolute(&file).unwrap_or(file)))
+    let Some(file) = file else { return Ok(None) };
+    let is_missing = is_missing(&file)?;
+    Ok(is_missing.then(|| std::path::absolute(&file).unwrap_or(file)))
 }
 
 /// The plugin host over the configured folder.
@@ -216,6 +218,11 @@ async fn host(
     let folder = configuration.plugins_folder()?;
     let trust_roots = configuration.plugins.trust_roots();
     let trust_roots = trust_roots.map_err(|problems| anyhow!("{}", problems.join("; ")));
+    let places = format!(
+        "the plugin folder {} with the cache {}",
+        folder.display(),
+        cache_folder.display()
+    );
     let options = HostOptions {
         cache_folder,
         signatures: match configuration.plugins.signatures {
@@ -228,11 +235,9 @@ async fn host(
         configuration: BTreeMap::new(),
         background: Handle::current(),
         now: moment::now,
-        folder: folder.clone(),
+        folder,
     };
-    PluginHost::open(options)
-        .await
-        .with_context(|| format!("the plugin folder {}", folder.display()))
+    PluginHost::open(options).await.context(places)
 }
 
 /// Makes the data folder, for the gateway's own user alone. One that is there keeps its mode.

@@ -1,6 +1,6 @@
 //! The arrival of a body. Who sends it, and whether they may, is judged by its head; where the body takes its time, it
-//! is judged once more by what holds when the body is whole. Otherwise whoever keeps a request open would keep what
-//! they were allowed when it began.
+//! is judged once more by what holds when the body is whole, the policy set included. Otherwise whoever keeps a request
+//! open would keep what they were allowed when it began.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,6 +12,7 @@ use crate::exchange::Exchange;
 use crate::fact::Fact;
 use crate::filter::recognize;
 use crate::moment;
+use crate::policy::pipelines::Matched;
 use crate::request::BodyError;
 
 /// 100 ms: a body that is whole by then came with its head. What is found out anew behind a later one keeps verdicts
@@ -47,6 +48,7 @@ impl Exchange {
         self.now = moment::now();
         if begun.elapsed() > WITH_ITS_HEAD {
             self.is_late = true;
+            self.judged = Instant::now();
             Box::pin(judge_again(self)).await.map_err(Unread::Refused)?;
         }
         Ok(whole)
@@ -61,14 +63,15 @@ impl Exchange {
 /// The gates that ask who it is and what they may (contract 2, steps 4, 6 and 7); the others count, or come behind the
 /// body. A person at a page was found behind the page's own body.
 async fn judge_again(exchange: &mut Exchange) -> Result<(), Fault> {
+    let has_new_rules = take_new_rules(exchange)?;
     let Some(before) = exchange.facts.caller.clone() else {
         return Ok(());
     };
-    if before.is_person {
-        return Ok(());
-    }
-    let caller = recognize(exchange).await?;
-    if Arc::ptr_eq(&before, &caller) {
+    let caller = match before.is_person {
+        true => Arc::clone(&before),
+        false => recognize(exchange).await?,
+    };
+    if Arc::ptr_eq(&before, &caller) && !has_new_rules {
         return Ok(());
     }
     exchange.trail.knows_anew(&caller);
@@ -80,6 +83,28 @@ async fn judge_again(exchange: &mut Exchange) -> Result<(), Fault> {
         }
     }
     Ok(())
+}
+
+/// Goes on under the policy set that is in force by now, and says whether it is another one. The filters that are passed
+/// asked nothing of it but the scope of the route, which is asked for once more; and rate limits, by which a request
+/// counts when it comes.
+///
+/// # Errors
+/// 503 where another way leads through the filters now: the request can take it from its beginning only.
+fn take_new_rules(exchange: &mut Exchange) -> Result<bool, Fault> {
+    let policy = exchange.gateway.policies.current();
+    if Arc::ptr_eq(&policy, &exchange.policy) {
+        return Ok(false);
+    }
+    let head = &exchange.head;
+    let route = match policy.routes.find(&head.method, &head.path) {
+        Matched::Route { route, .. } if route.is_same_way(&exchange.route, &head.headers) => route,
+        _ => return Err(Fault::unavailable("the route changed while a body came")),
+    };
+    exchange.trail.governed_by(policy.epoch);
+    exchange.route = route;
+    exchange.policy = policy;
+    Ok(true)
 }
 
 const fn judges_the_caller(fact: &Fact) -> bool {

@@ -7,9 +7,10 @@ use svc_core::money::Micro;
 use svc_core::plan::Tier;
 use svc_core::scope::Scope;
 use svc_core::secret::Mode;
+use svc_core::surface::Surface;
 use svc_core::time::Timestamp;
 use svc_core::version::ApiVersion;
-use svc_store::agent_credential;
+use svc_store::agent_credential::{self, Source};
 pub use svc_store::api_key::DelegatingUser;
 use svc_store::api_key::{Creator, Verdict};
 use svc_store::audit::ActorKind;
@@ -84,6 +85,8 @@ pub struct Agent {
     pub allowed_models: Option<Vec<String>>,
     /// Whom it speaks with; only such a credential can own stored conversations.
     pub runtime_user: Option<String>,
+    /// Whether a user gave it to an application, on a page that says all that it is for (contract 16.3).
+    pub is_of_application: bool,
     /// Requests in flight; `None` is the policy's default.
     pub concurrency: Option<u32>,
 }
@@ -96,14 +99,20 @@ impl Agent {
 
     /// Whether any of these ways leads to the model.
     pub fn may_use(&self, scope: Scope, model: &str) -> bool {
-        let allows = |models: &Option<Vec<String>>| {
-            let mut models = models.as_ref().map(|models| models.iter());
-            models
-                .as_mut()
-                .is_none_or(|models| models.any(|id| id == model))
-        };
         let mut grants = self.grants_of(scope);
-        allows(&self.allowed_models) && grants.any(|grant| allows(&grant.constraints.models))
+        self.may_have(model) && grants.any(|grant| grant.constraints.allows_model(model))
+    }
+
+    /// Whether one of these ways leads to the model on this surface.
+    pub fn may_use_on(&self, scope: Scope, surface: Surface, model: &str) -> bool {
+        let mut grants = self.grants_of(scope).map(|grant| &grant.constraints);
+        self.may_have(model)
+            && grants.any(|grant| grant.allows_surface(surface) && grant.allows_model(model))
+    }
+
+    fn may_have(&self, model: &str) -> bool {
+        let models = self.allowed_models.as_ref();
+        models.is_none_or(|models| models.iter().any(|id| id == model))
     }
 }
 
@@ -335,6 +344,7 @@ impl From<agent_credential::Verdict> for Caller {
                 grants,
                 default_model: line.agent.writable.default_model,
                 runtime_user: credential.runtime_user,
+                is_of_application: credential.source == Source::Oauth,
                 concurrency: credential.concurrency,
             }),
         };

@@ -35,6 +35,8 @@ pub struct Thread {
     pub overrides_system: bool,
     /// What its placeholders stand for, until PHI Guard takes the map over.
     pub placeholders: PlaceholderMap,
+    /// Messages of earlier turns, which go before this one.
+    pub stored_messages: usize,
     /// The map as it was loaded, to see whether this turn adds to it.
     known: PlaceholderMap,
     handle: Option<Handle>,
@@ -70,6 +72,7 @@ impl Thread {
             asks_to_store: request.store == Some(true),
             overrides_system: request.overrides_system,
             placeholders: PlaceholderMap::default(),
+            stored_messages: 0,
             known: PlaceholderMap::default(),
             handle: None,
             person: None,
@@ -85,6 +88,7 @@ impl Thread {
             asks_to_store: false,
             overrides_system: true,
             placeholders: PlaceholderMap::default(),
+            stored_messages: 0,
             known: PlaceholderMap::default(),
             handle: None,
             person: None,
@@ -117,6 +121,7 @@ impl Thread {
         self.known = placeholders.clone();
         self.placeholders = placeholders;
         self.handle = Some(handle);
+        self.stored_messages = turns.len();
         turns
     }
 

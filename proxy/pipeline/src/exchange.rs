@@ -1,6 +1,7 @@
 //! An exchange: one request on its way through filters to its handler, and what is known about it.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use http::header::{
     ALLOW, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
@@ -40,7 +41,8 @@ pub const SVC_VERSION: HeaderName = HeaderName::from_static("svc-version");
 /// One request, from its head to its response. Dropping it is a disconnect: the trail then settles by itself.
 pub struct Exchange {
     pub gateway: Arc<Gateway>,
-    /// Pinned for the whole request: a reload never changes the rules under way.
+    /// Pinned when the head came, and once more when a body that was waited for is whole ([`crate::arrival`]): a reload
+    /// never changes the rules between.
     pub policy: Arc<PolicySet>,
     pub route: Arc<Route>,
     /// What the caller speaks, and what its errors look like.
@@ -55,6 +57,8 @@ pub struct Exchange {
     pub(crate) body: BodyReader,
     /// Whether the body came so long after its head that what was found out before it may hold no more.
     pub(crate) is_late: bool,
+    /// When it was last found out who asks and what holds for them.
+    pub(crate) judged: Instant,
     /// Headers that the response will carry whatever it says.
     pub headers: HeaderMap,
     pub facts: Facts,
@@ -78,6 +82,8 @@ pub struct Facts {
     /// Index into the pinned catalogue.
     pub model: Option<usize>,
     pub scan: Option<Scan>,
+    /// Of the organization's lists that PHI Guard read by.
+    pub lists_revision: i64,
     /// Whoever is to see what the provider receives: the person at the playground who typed it.
     pub witness: Option<Witness>,
 }

@@ -19,17 +19,27 @@ mod pause;
 mod phi_guard;
 mod scope;
 mod version;
-pub(crate) use auth::recognize;
 pub use auth::{Callers, Refusal, Sent, network};
+pub(crate) use auth::{Presented, recognize};
 pub use body::{is_media_type, json_media_type};
+pub(crate) use delegation::delegated;
+pub(crate) use grant::reach;
 pub(crate) use metering::evaluation_open;
+pub(crate) use scope::authorized;
 
 use futures_util::future::BoxFuture;
+use svc_core::chat::ChatRequest;
 use svc_core::fault::Fault;
+use svc_core::phi::Counts;
 use svc_core::surface::Surface;
+use svc_core::time::Timestamp;
 
+use crate::caller::Caller;
 use crate::exchange::Exchange;
 use crate::fact::Fact;
+use crate::policy::PolicySet;
+use crate::policy::models::Model;
+use crate::policy::pipelines::Route;
 
 /// One gate.
 pub trait Filter: Send + Sync {
@@ -54,6 +64,29 @@ pub trait Filter: Send + Sync {
 
     /// Passes the exchange on, or ends it with a fault.
     fn apply<'a>(&'a self, exchange: &'a mut Exchange) -> BoxFuture<'a, Result<(), Fault>>;
+
+    /// Whether this filter would pass by what holds now what it has passed before (`crate::clearance`). What counts is not
+    /// counted again.
+    ///
+    /// # Errors
+    /// As of [`Self::apply`].
+    fn still_passes(&self, _: &Passed<'_>) -> Result<(), Fault> {
+        Ok(())
+    }
+}
+
+/// A request that has passed every filter, and who it is of by now.
+pub struct Passed<'a> {
+    pub caller: &'a Caller,
+    pub route: &'a Route,
+    pub policy: &'a PolicySet,
+    pub surface: Surface,
+    pub model: &'a Model,
+    /// As the provider reads it.
+    pub chat: &'a ChatRequest,
+    /// What PHI Guard has replaced in it.
+    pub replaced: &'a Counts,
+    pub now: Timestamp,
 }
 
 /// Every filter of the gateway.

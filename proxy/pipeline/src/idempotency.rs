@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 use sha2::{Digest, Sha256};
 use svc_core::fault::{Code, Fault, invalid};
-use svc_core::secret;
 use svc_core::time::Timestamp;
 use svc_core::version::ApiVersion;
+use svc_core::{query, secret};
 use svc_store::audit::{self, Row};
 use svc_store::idempotency::{self, Claimed, Envelope, LEASE_MS, Scope};
 use svc_store::{Store, StoreError, Transaction, tenant};
@@ -235,23 +235,36 @@ fn is_double(number: &Number) -> bool {
     })
 }
 
-/// SHA-256 over method, path, sorted query and the canonical body, by its digest.
+/// SHA-256 over method, path, sorted query and the canonical body, by its digest. Escaped or not, a path and a query are
+/// those that they are understood as.
 fn fingerprint(exchange: &Exchange, body_digest: &[u8]) -> [u8; 32] {
     let head = &exchange.head;
-    let query = head.query.as_deref().unwrap_or_default();
-    let mut query: Vec<&str> = query.split('&').collect();
-    query.sort_unstable();
     let mut hasher = Sha256::new();
     for part in [
         head.method.as_str().as_bytes(),
-        head.path.as_bytes(),
-        query.join("&").as_bytes(),
+        plain_path(&head.path).as_bytes(),
+        plain_query(head.query.as_deref().unwrap_or_default()).as_bytes(),
         body_digest,
     ] {
         hasher.update((part.len() as u64).to_be_bytes());
         hasher.update(part);
     }
     hasher.finalize().into()
+}
+
+fn plain_path(sent: &str) -> String {
+    let parts: Vec<String> = sent.split('/').map(query::part).collect();
+    parts.join("/")
+}
+
+fn plain_query(sent: &str) -> String {
+    let mut parameters: Vec<(String, String)> = query::parameters(sent)
+        .map(|parameter| (parameter.name, parameter.value))
+        .collect();
+    parameters.sort_unstable();
+    let mut plain = form_urlencoded::Serializer::new(String::new());
+    plain.extend_pairs(parameters);
+    plain.finish()
 }
 
 impl Claim {
@@ -423,6 +436,19 @@ mod tests {
                 assert_ne!(body(one), body(other), "{one} in {frame}");
             }
         }
+    }
+
+    #[test]
+    fn an_address_is_the_same_however_it_is_written() {
+        assert_eq!(
+            plain_path("/v1/agents/%61gt_1/archive"),
+            "/v1/agents/agt_1/archive"
+        );
+        // What is no unreserved character may end a part, or mean something.
+        assert_ne!(plain_path("/v1/agents/a%2Fb"), plain_path("/v1/agents/a/b"));
+        assert_eq!(plain_query("b=2&a=%31"), "a=1&b=2");
+        assert_ne!(plain_query("a=1%26b=2"), plain_query("a=1&b=2"));
+        assert_eq!(plain_query(""), "");
     }
 
     #[test]

@@ -15,14 +15,16 @@ use svc_core::chat::ChatRequest;
 use svc_core::fault::{CATALOGUE, Code, Fault};
 use svc_core::id::IdKind;
 use svc_core::secret::Mode;
+use svc_core::time::Timestamp;
 use svc_core::version::ApiVersion;
 use svc_store::organization::Organization;
 use svc_store::user::{Role, User};
-use svc_store::{baa, tenant};
+use svc_store::{StoreError, baa, organization, tenant, user};
 
 use crate::caller::Caller;
 use crate::exchange::{Exchange, Facts, SVC_VERSION};
 use crate::fact::Fact;
+use crate::gateway::Gateway;
 use crate::idempotency::IDEMPOTENCY_KEY;
 use crate::moment;
 use crate::policy::PolicySet;
@@ -162,6 +164,35 @@ pub async fn ask(exchange: &mut Exchange, person: Person<'_>, ask: Ask) -> Resul
             .map(Value::take)
             .unwrap_or_default(),
     })
+}
+
+/// Somebody at a page as they are by now, with what holds for their organization.
+///
+/// # Errors
+/// 403 for who may do nothing here any more, 503 while the store is down.
+pub(crate) async fn recognize(
+    gateway: &Gateway,
+    before: &Caller,
+    method: &Method,
+    now: Timestamp,
+) -> Result<Arc<Caller>, Fault> {
+    let down = |error: StoreError| Fault::unavailable(format_args!("a person: {error}"));
+    let (store, org_id) = (&gateway.store, &before.organization_id);
+    let user = user::find(store, org_id, &before.key_id).await;
+    let organization = organization::find(store, org_id).await;
+    let (user, organization) = (user.map_err(down)?, organization.map_err(down)?);
+    let user = user.filter(|user| !user.suspended);
+    let (Some(user), Some(organization)) = (user, organization) else {
+        return Err(role::not_allowed());
+    };
+    let person = Person {
+        user: &user,
+        organization: &organization,
+        baa: baa::standing(store, org_id, now).await.map_err(down)?,
+        mode: before.mode,
+    };
+    let scopes = role::scopes(user.role, method);
+    Ok(Arc::new(Caller::of_person(person, scopes)))
 }
 
 /// Whether a feature's gate (`crate::feature`) lets somebody's organization in.
@@ -326,6 +357,7 @@ fn inner(
         head,
         body: reader,
         is_late: false,
+        judged: Instant::now(),
         headers: HeaderMap::new(),
         facts: Facts {
             caller: Some(caller),

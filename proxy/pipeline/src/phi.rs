@@ -21,7 +21,7 @@ use futures_util::future::try_join_all;
 use svc_core::chat::ChatRequest;
 use svc_core::fault::Fault;
 use svc_core::phi::{
-    self, Allowed, Candidate, Counts, Finding, Kind, Mentions, PlaceholderMap, TextScan,
+    self, Allowed, Candidate, Counts, Finding, Kind, Listener, Mentions, PlaceholderMap, TextScan,
     ValueLists, Weight,
 };
 use svc_core::surface::PhiMetadata;
@@ -162,7 +162,7 @@ struct Readers {
 }
 
 impl Readers {
-    /// Everything that the detectors find in `scan`, side by side, merged under the policy's rules and the
+    /// Everything that the detectors find in `scan`, merged under the policy's rules and the
     /// organization's lists.
     ///
     /// # Errors
@@ -195,11 +195,13 @@ impl Readers {
     ) -> Result<Detected, Fault> {
         let (text, segments) = scan.reading();
         let segments: Vec<Segment> = segments.iter().map(segment).collect();
-        let lookup = results.and_then(|results| results.lookup(text, &segments));
-        let calls = self
-            .readers
-            .iter_mut()
-            .map(|reader| results::detect(reader, text, &segments, lookup.as_ref()));
+        let detectors = self.readers.iter().map(Reader::detector);
+        let plans = match results {
+            Some(results) => results.plans(detectors, text, &segments),
+            None => detectors.map(|_| None).collect(),
+        };
+        let readers = self.readers.iter_mut().zip(plans);
+        let calls = readers.map(|(reader, plan)| results::detect(reader, text, &segments, plan));
         let spans = try_join_all(calls).await;
         let spans =
             spans.map_err(|error| Fault::unavailable(format_args!("PHI detector: {error}")))?;
@@ -292,8 +294,7 @@ impl From<Fault> for Refused {
     }
 }
 
-/// Reads a chat, refuses what must be refused and rewrites the rest in place. `restores`: the caller gets values in the
-/// place of placeholders.
+/// Reads a chat, refuses what must be refused and rewrites the rest in place, for whoever gets the reply.
 ///
 /// # Errors
 /// `PHI_IN_TOOL_SCHEMA`, `PHI_BLOCKED`, or 503 when the guard itself fails.
@@ -303,7 +304,7 @@ pub async fn guard(
     policy: &PhiPolicy,
     mode: PhiMode,
     mut placeholders: PlaceholderMap,
-    restores: bool,
+    listener: Listener,
 ) -> Result<Scan, Refused> {
     let scan = TextScan::of(chat).recalling(&placeholders);
     let mut readers = detectors.readers();
@@ -337,7 +338,7 @@ pub async fn guard(
     if let Some(fault) = phi::refusal::in_address(chat, &scan, &findings) {
         return Err(refused(fault));
     }
-    let counts = phi::redact(chat, &scan, &findings, &mut placeholders, restores)
+    let counts = phi::redact(chat, &scan, &findings, &mut placeholders, listener)
         .map_err(|error| Fault::internal(format_args!("PHI Guard: {error}")))?;
     phi::may_hold_placeholders(chat, &placeholders);
     // The provider is next.

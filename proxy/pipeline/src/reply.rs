@@ -320,8 +320,8 @@ impl ReplyStream {
         }
     }
 
-    pub(crate) fn into_response(self) -> Response {
-        let mut headers = self.exchange.headers.clone();
+    pub(crate) fn into_response(mut self) -> Response {
+        let mut headers = std::mem::take(&mut self.exchange.headers);
         headers.insert(
             CONTENT_TYPE,
             HeaderValue::from_static("text/event-stream; charset=utf-8"),

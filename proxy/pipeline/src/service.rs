@@ -56,6 +56,7 @@ pub async fn serve(gateway: Arc<Gateway>, head: RequestHead, body: BodyReader) -
                 head,
                 body,
                 is_late: false,
+                judged: Instant::now(),
                 headers: HeaderMap::new(),
                 facts: Facts::default(),
                 trail,

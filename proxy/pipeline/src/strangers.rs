@@ -96,10 +96,17 @@ pub fn refuse(exchange: &Exchange, reason: &'static str) {
 
 /// As [`refuse`], with all that is known.
 pub fn refuse_as(exchange: &Exchange, failure: Failure) {
-    let (bucket, rule) = bucket(exchange);
+    count(exchange);
     let Exchange { gateway, head, .. } = exchange;
-    gateway.limiter.take_here(&bucket, rule, moment::now_us());
     gateway.strangers.count(head.client, failure);
+}
+
+/// Counts a failing authentication that has a row of its own, because it was at somebody's account. It costs its
+/// address as much as any other: what is left there must not tell which accounts there are.
+pub fn count(exchange: &Exchange) {
+    let (bucket, rule) = bucket(exchange);
+    let limiter = &exchange.gateway.limiter;
+    limiter.take_here(&bucket, rule, moment::now_us());
 }
 
 fn bucket(exchange: &Exchange) -> (String, Rule) {

@@ -186,6 +186,9 @@ struct Opening {
 /// What rows say of the path: that of the route, with the ids that were sent where it asks for ids of ours. Whatever
 /// else stood in their places may name a patient, and may look like one of them.
 fn shown_path(route: &str, sent: &str) -> String {
+    if !route.contains('{') {
+        return route.to_owned();
+    }
     let sent = sent.split('/').chain(std::iter::repeat(""));
     let segments = route.split('/').zip(sent);
     let segments = segments.map(|(meant, sent)| {
@@ -256,6 +259,11 @@ impl Trail {
     /// The same caller, by what holds since; how far the exchange has come stays.
     pub(crate) fn knows_anew(&mut self, caller: &Arc<Caller>) {
         self.record.caller = Some(Arc::clone(caller));
+    }
+
+    /// From here on by the rules of this epoch.
+    pub(crate) fn governed_by(&mut self, policy_epoch: i64) {
+        self.record.policy_epoch = policy_epoch;
     }
 
     /// An endpoint has found out by itself who asks: its refusals have one row from here on.

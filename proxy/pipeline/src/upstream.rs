@@ -80,7 +80,28 @@ pub struct OutboundRequest {
     pub path_and_query: String,
     pub headers: HeaderMap,
     pub body: Bytes,
+    pub repetition: Repetition,
     pub reached: Reached,
+}
+
+/// What it would mean that an upstream gets a request twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repetition {
+    /// The same as once, or no harm.
+    Harmless,
+    /// A second deed (RFC 9110, 9.2.2): one that may have arrived whole is not sent again.
+    Harmful,
+}
+
+impl Repetition {
+    /// As its method says.
+    pub fn of(method: &Method) -> Self {
+        if method.is_idempotent() {
+            Self::Harmless
+        } else {
+            Self::Harmful
+        }
+    }
 }
 
 /// The address that a request went to or was tried at last, for whoever keeps its own copy and asks afterwards.
@@ -208,7 +229,8 @@ impl UpstreamError {
 /// Sends requests to targets over pooled connections.
 ///
 /// Retries by itself only what is safe: a connection that could not be opened (next address), and once a
-/// reused connection that failed before any response byte. Never after a fresh connection took the request.
+/// reused connection that failed at once and before any response byte, if the request may be repeated or cannot have
+/// arrived whole. Never after a fresh connection took the request.
 pub trait Connector: Send + Sync {
     /// Sends `request` and waits for the response head. Dropping the future cancels the exchange.
     fn send(

@@ -13,7 +13,7 @@ use crate::metrics::Function;
 use crate::offsets::{self, Unit};
 use crate::sandbox::Cell;
 use crate::version::{Version, refuse_unknown, uninformed};
-use crate::windows::{Window, windows};
+use crate::windows::{Reach, Window, windows};
 
 /// A slice of the text in bytes, on character borders; segments are in order and do not overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,13 +98,46 @@ impl Reader {
         text: &str,
         segments: &[Segment],
     ) -> Result<Vec<Span>, Failed<PluginError>> {
+        let mut spans = Vec::new();
+        for window in self.detector.windows(text, segments)? {
+            spans.append(&mut self.read(text, &window).await?);
+        }
+        Ok(in_order(spans))
+    }
+
+    /// What stands in one of the [windows](Detector::windows) of a text. After an error the next one gets a fresh
+    /// instance.
+    ///
+    /// # Errors
+    /// As [`Detector::detect`].
+    pub async fn read(
+        &mut self,
+        text: &str,
+        window: &Window,
+    ) -> Result<Vec<Span>, Failed<PluginError>> {
         let Self { detector, live } = self;
-        let answer = detector.detect_on(live, text, segments).await;
+        let reading = detector.detect_window(live, text, window);
+        let answer = detector.version.measured(Function::Detect, reading).await;
         if answer.is_err() {
             *live = None;
         }
         answer
     }
+}
+
+/// The spans of all windows as those of one text.
+pub fn in_order(mut spans: Vec<Span>) -> Vec<Span> {
+    spans.sort_by_key(|span| {
+        (
+            span.start,
+            span.end,
+            span.kind,
+            std::cmp::Reverse(span.score),
+        )
+    });
+    // Where windows overlap, both find the same.
+    spans.dedup_by_key(|span| (span.start, span.end, span.kind));
+    spans
 }
 
 /// One admitted version of a detector.
@@ -113,8 +146,7 @@ pub struct Detector {
     indices: wit::GuestIndices,
     kinds: Vec<Arc<str>>,
     unit: Unit,
-    max_text_bytes: usize,
-    overlap_bytes: usize,
+    reach: Reach,
     deterministic: bool,
     fingerprint: [u8; 32],
 }
@@ -157,50 +189,29 @@ impl Detector {
     /// # Errors
     /// Whatever goes wrong, the caller blocks the request: nothing of `text` counts as scanned.
     pub async fn detect(
-        &self,
+        self: &Arc<Self>,
         text: &str,
         segments: &[Segment],
     ) -> Result<Vec<Span>, Failed<PluginError>> {
-        self.detect_on(&mut None, text, segments).await
+        Reader::new(Arc::clone(self)).detect(text, segments).await
     }
 
-    async fn detect_on(
+    /// The shares of a text that it reads, one after the other.
+    ///
+    /// # Errors
+    /// A text that is too long, and segments that are none of it.
+    pub fn windows(
         &self,
-        live: &mut Option<Live>,
         text: &str,
         segments: &[Segment],
-    ) -> Result<Vec<Span>, Failed<PluginError>> {
-        let detecting = self.detect_windows(live, text, segments);
-        self.version.measured(Function::Detect, detecting).await
-    }
-
-    async fn detect_windows(
-        &self,
-        live: &mut Option<Live>,
-        text: &str,
-        segments: &[Segment],
-    ) -> Result<Vec<Span>, PluginError> {
+    ) -> Result<Vec<Window>, Failed<PluginError>> {
         if text.len() > MAX_TEXT_BYTES {
-            return Err(PluginError::TooLarge);
+            return Err(self.version.failed(PluginError::TooLarge));
         }
         if !are_ordered(text, segments) {
-            return Err(PluginError::Sandbox);
+            return Err(self.version.failed(PluginError::Sandbox));
         }
-        let mut spans = Vec::new();
-        for window in windows(text, segments, self.max_text_bytes, self.overlap_bytes) {
-            self.detect_window(live, text, &window, &mut spans).await?;
-        }
-        spans.sort_by_key(|span: &Span| {
-            (
-                span.start,
-                span.end,
-                span.kind,
-                std::cmp::Reverse(span.score),
-            )
-        });
-        // Where windows overlap, both find the same.
-        spans.dedup_by_key(|span| (span.start, span.end, span.kind));
-        Ok(spans)
+        Ok(windows(text, segments, self.reach))
     }
 
     async fn detect_window(
@@ -208,17 +219,12 @@ impl Detector {
         live: &mut Option<Live>,
         text: &str,
         window: &Window,
-        spans: &mut Vec<Span>,
-    ) -> Result<(), PluginError> {
+    ) -> Result<Vec<Span>, PluginError> {
         let Some(part) = window.read(text) else {
             return Err(PluginError::Sandbox);
         };
         let part = part.as_ref();
-        let sent: Vec<wit::Segment> = window
-            .segments
-            .iter()
-            .map(|segment| to_wit(segment.origin, window.stretch(segment)))
-            .collect();
+        let sent: Vec<wit::Segment> = window.stretches().map(to_wit).collect();
         let load = |store: &mut _, instance: &_| self.indices.load(store, instance);
         // Taken out, so that an instance whose call fails or is given up serves nothing more.
         let (mut cell, guest) = match live.take() {
@@ -235,13 +241,14 @@ impl Detector {
             return Err(PluginError::Contract("more spans than the text can have"));
         }
         let ranges: Vec<Range<u32>> = found.iter().map(|span| span.start..span.end).collect();
+        let mut spans = Vec::with_capacity(found.len());
         for (span, range) in found.iter().zip(self.byte_ranges(part, &ranges)?) {
             // The window has a heading that is there for its own text alone.
             if let Some(place) = window.place(&range) {
                 spans.push(self.check(text, span, place, window)?);
             }
         }
-        Ok(())
+        Ok(spans)
     }
 
     fn byte_ranges(
@@ -373,11 +380,21 @@ impl Detector {
                 wit_types::OffsetUnit::Utf16Units => Unit::Utf16Units,
                 wit_types::OffsetUnit::CodePoints => Unit::CodePoints,
             },
-            max_text_bytes: max_text as usize,
-            overlap_bytes: overlap as usize,
+            reach: Reach {
+                max_bytes: max_text as usize,
+                overlap_bytes: overlap as usize,
+                is_apart: ext.iter().any(is_apart),
+            },
             deterministic,
         })
     }
+}
+
+/// By which a detector says that it reads texts apart (`true`).
+const APART: &str = "texts-apart";
+
+fn is_apart((name, value): &(String, Vec<u8>)) -> bool {
+    name == APART && value.trim_ascii() == b"true"
 }
 
 /// Whether segments are on character borders, in order, and apart from each other.
@@ -397,11 +414,11 @@ fn is_possible(kind: &wit_types::EntityKind) -> bool {
 }
 
 /// Windows are at most `max-text` (32 bits) long.
-fn to_wit(origin: Origin, stretch: Range<usize>) -> wit::Segment {
+fn to_wit(Segment { start, end, origin }: Segment) -> wit::Segment {
     let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
     wit::Segment {
-        start: offset(stretch.start),
-        end: offset(stretch.end),
+        start: offset(start),
+        end: offset(end),
         origin: match origin {
             Origin::SystemPrompt => wit_types::SegmentOrigin::SystemPrompt,
             Origin::UserText => wit_types::SegmentOrigin::UserText,

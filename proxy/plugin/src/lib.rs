@@ -26,7 +26,7 @@ mod version;
 mod watch;
 mod windows;
 
-pub use detector::{Detector, Hints, Reader, Segment, Span};
+pub use detector::{Detector, Hints, Reader, Segment, Span, in_order};
 pub use driver::{
     AuthPlacement, Driver, DriverFailure, DriverFault, DriverFaultKind, DriverRequest, DriverRun,
     Framing, StreamEnd, TokenAnswer, UpstreamRequest,
@@ -38,3 +38,4 @@ pub use regular::{open_regular, read_regular};
 pub use scan::left_out;
 pub use signature::{SignaturePolicy, TrustRoot};
 pub use status::{PluginStatus, PluginVersion, State, StatusEvent};
+pub use windows::Window;

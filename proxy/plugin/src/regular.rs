@@ -3,15 +3,23 @@
 
 use std::fs::File;
 use std::io;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+
+use rustix::fs::OFlags;
 
 /// Opens a regular file, or what a link to one leads to.
 ///
 /// # Errors
 /// Those of the file system, and anything that is there and no file.
 pub fn open_regular(path: &Path) -> io::Result<File> {
-    if std::fs::metadata(path)?.is_file() {
-        File::open(path)
+    let mut options = File::options();
+    // Nobody is waited for to write to a pipe. What was opened is looked at, and no longer its name, which may be that of
+    // another file by then.
+    let at_once = OFlags::NONBLOCK.bits().cast_signed();
+    let file = options.read(true).custom_flags(at_once).open(path)?;
+    if file.metadata()?.is_file() {
+        Ok(file)
     } else {
         let kind = io::ErrorKind::InvalidInput;
         Err(io::Error::new(kind, "is not a regular file"))
@@ -32,6 +40,8 @@ mod tests {
     use std::os::unix::fs::symlink;
     use std::os::unix::net::UnixListener;
 
+    use rustix::fs::{CWD, Mode, mkfifoat};
+
     use super::*;
 
     #[test]
@@ -44,7 +54,8 @@ mod tests {
         let _socket = UnixListener::bind(at("socket")).unwrap();
         assert_eq!(read_regular(&at("file")).unwrap(), "text");
         assert_eq!(read_regular(&at("link")).unwrap(), "text");
-        for other in ["socket", ".", "loop", "none"] {
+        mkfifoat(CWD, at("pipe"), Mode::RUSR).unwrap();
+        for other in ["socket", "pipe", ".", "loop", "none"] {
             assert!(read_regular(&at(other)).is_err(), "{other}");
         }
     }

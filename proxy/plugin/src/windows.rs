@@ -3,17 +3,38 @@
 //! Whole segments travel together while they fit; a segment that is too long by itself is cut between its records, else
 //! at white space, and the pieces overlap, so that a finding across a cut is whole in one of them. Before a later piece
 //! goes what says what is in it: the header of its table.
+//!
+//! Where a detector reads texts apart, a long one goes alone, and shorter ones go together up to a size. So what stays the
+//! same from turn to turn, or from request to request, is in windows that stay the same.
 
 mod heading;
 
 use std::borrow::Cow;
 use std::ops::Range;
 
+use svc_core::phi::Origin;
+
 use crate::detector::Segment;
 use heading::Headings;
 
+/// How a detector takes texts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reach {
+    /// Of one window.
+    pub(crate) max_bytes: usize,
+    /// Read twice where a segment is cut.
+    pub(crate) overlap_bytes: usize,
+    /// What it finds in what people, models and programs say depends on nothing that is said elsewhere.
+    pub(crate) is_apart: bool,
+}
+
+/// Longest text that does not go alone: to call a detector costs as much as to read 100 bytes.
+const TOGETHER_BYTES: usize = 1024;
+/// Of shorter ones as many as make up so much.
+const SHARED_BYTES: usize = 8 * 1024;
+
 /// One call's share of the text: absolute bytes, and the segments (or pieces of one) inside.
-pub(crate) struct Window {
+pub struct Window {
     pub(crate) start: usize,
     pub(crate) end: usize,
     pub(crate) segments: Vec<Segment>,
@@ -23,8 +44,40 @@ pub(crate) struct Window {
 }
 
 impl Window {
+    /// One that covers a segment.
+    pub fn of(segment: Segment) -> Self {
+        Self {
+            start: segment.start,
+            end: segment.end,
+            segments: vec![segment],
+            heading: String::new(),
+        }
+    }
+
+    /// The first byte of the text that it covers.
+    pub const fn start(&self) -> usize {
+        self.start
+    }
+
+    /// What tells it from all other windows of the same text: the bytes that it covers, and those that are read before.
+    pub const fn bounds(&self) -> (usize, usize, usize) {
+        (self.start, self.end, self.heading.len())
+    }
+
+    /// The segments, in bytes of what a detector is given.
+    pub fn stretches(&self) -> impl ExactSizeIterator<Item = Segment> + '_ {
+        self.segments.iter().map(|segment| {
+            let Range { start, end } = self.stretch(segment);
+            Segment {
+                start,
+                end,
+                origin: segment.origin,
+            }
+        })
+    }
+
     /// What a detector is given; nothing where the window is not inside of the text.
-    pub(crate) fn read<'t>(&self, text: &'t str) -> Option<Cow<'t, str>> {
+    pub fn read<'t>(&self, text: &'t str) -> Option<Cow<'t, str>> {
         let own = text.get(self.start..self.end)?;
         Some(match self.heading.as_str() {
             "" => Cow::Borrowed(own),
@@ -33,7 +86,7 @@ impl Window {
     }
 
     /// Where a segment of the window stands in what a detector is given.
-    pub(crate) fn stretch(&self, segment: &Segment) -> Range<usize> {
+    fn stretch(&self, segment: &Segment) -> Range<usize> {
         segment.start - self.start..segment.end - self.start + self.heading.len()
     }
 
@@ -45,13 +98,13 @@ impl Window {
     }
 }
 
-/// Windows of at most `max_bytes` that cover all segments; none when there is nothing to scan.
-pub(crate) fn windows(
-    text: &str,
-    segments: &[Segment],
-    max_bytes: usize,
-    overlap_bytes: usize,
-) -> Vec<Window> {
+/// Windows that cover all segments; none when there is nothing to scan.
+pub(crate) fn windows(text: &str, segments: &[Segment], reach: Reach) -> Vec<Window> {
+    let Reach {
+        max_bytes,
+        overlap_bytes,
+        is_apart,
+    } = reach;
     let mut windows: Vec<Window> = Vec::new();
     for segment in segments
         .iter()
@@ -62,22 +115,59 @@ pub(crate) fn windows(
             continue;
         }
         match windows.last_mut() {
-            // A heading is read before the text of one segment alone.
             Some(window)
-                if window.heading.is_empty() && segment.end - window.start <= max_bytes =>
+                if segment.end - window.start <= max_bytes && window.goes_on(segment, is_apart) =>
             {
                 window.end = segment.end;
                 window.segments.push(*segment);
             }
-            _ => windows.push(Window {
-                start: segment.start,
-                end: segment.end,
-                segments: vec![*segment],
-                heading: String::new(),
-            }),
+            _ => windows.push(Window::of(*segment)),
         }
     }
     windows
+}
+
+impl Window {
+    /// Whether a segment behind it is read together with it.
+    fn goes_on(&self, next: &Segment, is_apart: bool) -> bool {
+        // A heading is read before the text of one segment alone.
+        if !self.heading.is_empty() {
+            return false;
+        }
+        let Some(last) = self.segments.last().filter(|_| is_apart) else {
+            return true;
+        };
+        let is_long = |segment: &Segment| {
+            is_text(segment.origin) && segment.end - segment.start > TOGETHER_BYTES
+        };
+        let is_full = self.end - self.start >= SHARED_BYTES && is_text(next.origin);
+        !is_long(last) && !is_long(next) && !is_full && !ends_definitions(last, next)
+    }
+}
+
+/// Whether a text is somebody's words, and no key, value or name.
+const fn is_text(origin: Origin) -> bool {
+    match origin {
+        Origin::SystemPrompt
+        | Origin::UserText
+        | Origin::AssistantText
+        | Origin::ToolDescription
+        | Origin::ToolResult => true,
+        Origin::ToolName
+        | Origin::ToolSchema
+        | Origin::ToolArguments
+        | Origin::Metadata
+        | Origin::Other => false,
+    }
+}
+
+/// Whether the definitions of tools are behind us. The names of those that are called stand alone.
+const fn ends_definitions(last: &Segment, next: &Segment) -> bool {
+    matches!(last.origin, Origin::ToolDescription | Origin::ToolSchema)
+        && !matches!(
+            next.origin,
+            Origin::ToolName | Origin::ToolDescription | Origin::ToolSchema
+        )
 }
 
 fn pieces(text: &str, segment: &Segment, max_bytes: usize, overlap_bytes: usize) -> Vec<Window> {
@@ -147,14 +237,81 @@ fn after_space(text: &str, low: usize, end: usize) -> usize {
 #[allow(clippy::indexing_slicing, clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use svc_core::phi::Origin;
 
     fn segment(start: usize, end: usize) -> Segment {
-        Segment {
-            start,
-            end,
-            origin: Origin::UserText,
-        }
+        of(Origin::UserText, start, end)
+    }
+
+    fn of(origin: Origin, start: usize, end: usize) -> Segment {
+        Segment { start, end, origin }
+    }
+
+    /// The windows of a detector that reads all texts of a request together.
+    fn windows(
+        text: &str,
+        segments: &[Segment],
+        max_bytes: usize,
+        overlap_bytes: usize,
+    ) -> Vec<Window> {
+        let reach = Reach {
+            max_bytes,
+            overlap_bytes,
+            is_apart: false,
+        };
+        super::windows(text, segments, reach)
+    }
+
+    /// Those of one that reads them apart; where each ends.
+    fn apart(segments: &[Segment]) -> Vec<usize> {
+        let text = "word ".repeat(20_000);
+        let reach = Reach {
+            max_bytes: 64 * 1024,
+            overlap_bytes: 64,
+            is_apart: true,
+        };
+        let all = super::windows(&text, segments, reach);
+        let count: usize = all.iter().map(|window| window.segments.len()).sum();
+        assert_eq!(count, segments.len());
+        all.iter().map(|window| window.end).collect()
+    }
+
+    #[test]
+    fn a_long_text_goes_alone_and_short_ones_go_together() {
+        let long = 2_000;
+        let talk = |prompt_bytes: usize, turns: usize| {
+            let mut segments = vec![of(Origin::SystemPrompt, 0, prompt_bytes)];
+            for turn in 0..turns {
+                let start = prompt_bytes + 1 + 500 * turn;
+                segments.push(segment(start, start + 499));
+            }
+            segments
+        };
+        assert_eq!(apart(&talk(100, 2)), [1_100]);
+        assert_eq!(apart(&talk(long, 2)), [long, long + 1_000]);
+        // A conversation that has grown has the same windows before its last.
+        let (before, after) = (apart(&talk(long, 40)), apart(&talk(long, 50)));
+        assert!(before.len() > 3);
+        assert_eq!(before[..before.len() - 1], after[..before.len() - 1]);
+    }
+
+    #[test]
+    fn keys_stay_with_their_values_and_definitions_end_a_window() {
+        let tool = [
+            of(Origin::ToolName, 0, 10),
+            of(Origin::ToolDescription, 11, 500),
+            of(Origin::ToolSchema, 501, 510),
+            of(Origin::ToolSchema, 511, 6_000),
+        ];
+        let said = [segment(6_001, 6_050)];
+        let call = [
+            of(Origin::ToolName, 6_051, 6_060),
+            of(Origin::ToolArguments, 6_061, 6_070),
+            of(Origin::ToolArguments, 6_071, 16_000),
+            of(Origin::ToolArguments, 16_002, 16_010),
+            of(Origin::ToolArguments, 16_011, 16_020),
+        ];
+        let all = [&tool[..], &said, &call].concat();
+        assert_eq!(apart(&all), [6_000, 16_020]);
     }
 
     #[test]

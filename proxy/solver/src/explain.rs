@@ -1,6 +1,6 @@
 //! Why a spec cannot be: smallest sets of its own slots and rules that clash. Every set that is given was proved
 //! infeasible by itself. The work is bounded by a number of checks, each with a deterministic budget; whoever stops it
-//! gets what is proved by then.
+//! gets the whole, which was proved before it began.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -90,15 +90,28 @@ fn share(limit_seconds: i64) -> f64 {
     (patience / DEFAULT_PATIENCE).min(1.0)
 }
 
-/// Disjoint clashes of a spec that has been proved infeasible. Where the library is stopped meanwhile, they are larger or
-/// fewer, and proved all the same.
+/// Disjoint clashes of a spec that has been proved infeasible; all of its slots and rules where the library is stopped
+/// meanwhile. How far they were made smaller by then is a matter of the clock, and an answer is not.
 ///
 /// # Errors
 /// A library that fails.
 pub(crate) fn conflicts(library: &Library, spec: &Spec) -> Result<Vec<Conflict>, EngineError> {
     let leeways = coverage::leeways(spec);
     let mut search = Explanation::new(library, spec, &leeways);
-    let mut left = search.everything();
+    let whole = search.everything();
+    let told = smallest(&mut search, &whole)?;
+    if library.is_stopped() {
+        return Ok(words(spec, &whole, None));
+    }
+    Ok(numbered(told))
+}
+
+/// In words, each clash by itself.
+fn smallest<'a, 's: 'a>(
+    search: &mut Explanation<'a, 's>,
+    whole: &Set,
+) -> Result<Vec<Vec<Conflict>>, EngineError> {
+    let mut left = whole.clone();
     // The whole was proved already; where no smaller set can be, it stands for itself.
     let first = search.clash(&left)?.unwrap_or_else(|| Clash {
         set: left.clone(),
@@ -126,9 +139,9 @@ pub(crate) fn conflicts(library: &Library, spec: &Spec) -> Result<Vec<Conflict>,
             search.limit = limit;
         }
         let short = search.short(&set)?;
-        told.push(words(spec, &set, short));
+        told.push(words(search.spec, &set, short));
     }
-    Ok(numbered(told))
+    Ok(told)
 }
 
 /// A clash and the last proof of it.

@@ -2,6 +2,8 @@
 
 use std::io::{self, Read, Write};
 
+use bytes::{Buf, BytesMut};
+
 /// What a frame is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -35,7 +37,7 @@ const KINDS: [Kind; 8] = [
 ];
 
 /// Kind and length.
-pub(crate) const HEADER_BYTES: usize = 5;
+const HEADER_BYTES: usize = 5;
 
 /// A spec has 8 MiB at most (contract 1.2); answers and conflicts repeat its ids.
 pub(crate) const MAX_PAYLOAD_BYTES: usize = 16 * 1024 * 1024;
@@ -50,7 +52,7 @@ pub(crate) fn header(kind: Kind, payload: &[u8]) -> io::Result<[u8; HEADER_BYTES
     Ok([u8::try_from(place).unwrap_or(0), a, b, c, d])
 }
 
-pub(crate) fn parse_header(header: [u8; HEADER_BYTES]) -> io::Result<(Kind, usize)> {
+fn parse_header(header: [u8; HEADER_BYTES]) -> io::Result<(Kind, usize)> {
     let [kind, a, b, c, d] = header;
     let kind = KINDS.get(usize::from(kind));
     let length = usize::try_from(u32::from_le_bytes([a, b, c, d])).unwrap_or(usize::MAX);
@@ -77,6 +79,19 @@ pub(crate) fn read(stream: &mut impl Read) -> io::Result<(Kind, Vec<u8>)> {
     Ok((kind, payload))
 }
 
+/// Takes the first frame out of what was read, if it is whole.
+pub(crate) fn take(read: &mut BytesMut) -> io::Result<Option<(Kind, BytesMut)>> {
+    let Some(header) = read.first_chunk::<HEADER_BYTES>() else {
+        return Ok(None);
+    };
+    let (kind, length) = parse_header(*header)?;
+    if read.len() < HEADER_BYTES + length {
+        return Ok(None);
+    }
+    read.advance(HEADER_BYTES);
+    Ok(Some((kind, read.split_to(length))))
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
@@ -94,6 +109,27 @@ mod tests {
             read(&mut stream).unwrap_err().kind(),
             io::ErrorKind::UnexpectedEof
         );
+    }
+
+    #[test]
+    fn a_frame_is_taken_when_it_is_whole() {
+        let mut bytes = Vec::new();
+        write(&mut bytes, Kind::Answer, b"one").unwrap();
+        write(&mut bytes, Kind::Ready, b"").unwrap();
+        let (mut read, mut taken) = (BytesMut::new(), Vec::new());
+        for byte in bytes {
+            read.extend_from_slice(&[byte]);
+            taken.extend(take(&mut read).unwrap());
+        }
+        let payloads = [(Kind::Answer, &b"one"[..]), (Kind::Ready, b"")];
+        assert!(
+            taken
+                .iter()
+                .map(|(kind, payload)| (*kind, &payload[..]))
+                .eq(payloads)
+        );
+        assert!(read.is_empty());
+        assert!(take(&mut BytesMut::from(&[9, 0, 0, 0, 0][..])).is_err());
     }
 
     #[test]

@@ -39,7 +39,7 @@ const SWITCH_OFF: [&str; 3] = [
 const FORGET_USERS: &str = "UPDATE users SET name = 'erased', email = LOWER(id) || '@erased.invalid', status = 'suspended' \
     WHERE org_id = $1";
 const FORGET: [&str; 12] = [
-    "UPDATE inbound_webhooks SET status = 'inactive' WHERE org_id = $1",
+    "DELETE FROM inbound_webhooks WHERE org_id = $1",
     "UPDATE agent_credentials SET runtime_user = NULL WHERE org_id = $1",
     "DELETE FROM sessions WHERE org_id = $1",
     "DELETE FROM account_links WHERE org_id = $1",
@@ -55,6 +55,21 @@ const FORGET: [&str; 12] = [
 
 /// Conversations that lose the name of their person in one transaction.
 const NAMES_AT_ONCE: u32 = 5_000;
+
+/// Whether an organization was erased: it has no key any more.
+///
+/// # Errors
+/// Those of the database.
+pub async fn is_erased(store: &Store, org_id: &str) -> Result<bool, StoreError> {
+    let arguments = args![org_id];
+    let keys = store.db.read(|cx| {
+        Box::pin(async move {
+            let sql = "SELECT version FROM org_keys WHERE org_id = $1 LIMIT 1";
+            cx.row(sql, arguments).await
+        })
+    });
+    Ok(keys.await?.is_none())
+}
 
 /// Erases an organization, and says so in the audit log; all or nothing. One that is erased stays so, and gets no
 /// second row. Replicas that run go on with what they remember of it for [`crate::org_key`]'s minute at most.

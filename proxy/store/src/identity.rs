@@ -4,7 +4,7 @@ use svc_core::time::Timestamp;
 
 use crate::engine::{Connection, args};
 use crate::user::User;
-use crate::{Store, StoreError, Transaction, link, session, user};
+use crate::{Store, StoreError, Transaction, session, user};
 
 /// One identity of one user.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,8 +57,8 @@ async fn is_of(
     Ok(found.is_some())
 }
 
-/// Ties an identity to a user who is locked ([`user::lock`]). Other ways into the account that are open end with it:
-/// sessions, and links that set a password. `false` where either is tied to somebody else.
+/// Ties an identity to a user who is locked ([`user::lock`]). Other ways into the account that are open end with it
+/// ([`session::end_all`]). `false` where either is tied to somebody else.
 ///
 /// # Errors
 /// Those of the database.
@@ -74,7 +74,6 @@ pub async fn tie(
     let arguments = args![issuer, subject, &user.id, &user.org_id, now];
     if tx.cx.execute(sql, arguments).await? == 1 {
         session::end_all(tx, &user.id).await?;
-        link::void(tx, &user.id).await?;
         return Ok(true);
     }
     // Two that come back at once are one person.

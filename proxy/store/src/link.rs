@@ -37,6 +37,8 @@ pub struct Link {
     pub user_id: String,
     pub org_id: String,
     pub purpose: Purpose,
+    /// The user on whose authority it lets in; `None`: the operator.
+    pub issued_by: Option<String>,
     pub created_at: Timestamp,
     pub expires_at: Timestamp,
 }
@@ -54,19 +56,21 @@ pub async fn issue(
         user_id,
         org_id,
         purpose,
+        issued_by,
         created_at,
         expires_at,
     } = link;
     // A link that somebody issues at the same time is seen, and goes, once it is there.
     user::lock(tx, org_id, user_id).await?;
     void(tx, user_id).await?;
-    let sql = "INSERT INTO account_links (digest, user_id, org_id, purpose, created_at, expires_at) \
-               VALUES ($1, $2, $3, $4, $5, $6)";
+    let sql = "INSERT INTO account_links (digest, user_id, org_id, purpose, issued_by, created_at, expires_at) \
+               VALUES ($1, $2, $3, $4, $5, $6, $7)";
     let arguments = args![
         &digest[..],
         user_id,
         org_id,
         purpose.word(),
+        issued_by,
         *created_at,
         *expires_at
     ];
@@ -77,7 +81,7 @@ pub async fn issue(
 ///
 /// # Errors
 /// Those of the database.
-pub async fn void(tx: &mut Transaction<'_>, user_id: &str) -> Result<(), StoreError> {
+pub(crate) async fn void(tx: &mut Transaction<'_>, user_id: &str) -> Result<(), StoreError> {
     let sql = "DELETE FROM account_links WHERE user_id = $1";
     tx.cx.execute(sql, args![user_id]).await.map(drop)
 }
@@ -126,6 +130,7 @@ fn from_row(row: &Row) -> Result<Link, StoreError> {
         user_id: row.get("user_id")?,
         org_id: row.get("org_id")?,
         purpose: row.word("purpose", Purpose::parse)?,
+        issued_by: row.get("issued_by")?,
         created_at: row.get("created_at")?,
         expires_at: row.get("expires_at")?,
     })

@@ -240,6 +240,24 @@ pub async fn lock(tx: &mut Transaction<'_>, digest: &[u8; 32]) -> Result<Option<
     row.as_ref().map(code).transpose()
 }
 
+/// The code with this digest, for what is judged before anything is done with it.
+///
+/// # Errors
+/// Those of the database.
+pub async fn find(store: &Store, digest: &[u8; 32]) -> Result<Option<Code>, StoreError> {
+    let digest = digest.to_vec();
+    store
+        .db
+        .read(move |cx| {
+            Box::pin(async move {
+                let sql = "SELECT * FROM oauth_codes WHERE digest = $1";
+                let row = cx.row(sql, args![digest]).await?;
+                row.as_ref().map(code).transpose()
+            })
+        })
+        .await
+}
+
 /// Counts a wrong verifier; the last one burns the code. Whether it did.
 ///
 /// # Errors

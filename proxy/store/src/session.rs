@@ -9,7 +9,7 @@ use crate::identity::Identity;
 use crate::organization::{self, Organization, organization_columns};
 use crate::sweep::{SWEEP_ROWS, sweep};
 use crate::user::User;
-use crate::{Store, StoreError, Transaction, baa, user};
+use crate::{Store, StoreError, Transaction, baa, link, user};
 
 /// How far somebody has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -220,11 +220,13 @@ pub async fn end(tx: &mut Transaction<'_>, id: &str) -> Result<(), StoreError> {
     tx.cx.execute(sql, args![id]).await.map(drop)
 }
 
-/// Ends every session of a user who is locked ([`user::lock`]); gives how many.
+/// Ends every way into the account of a user who is locked ([`user::lock`]) that is open: sessions, and links that set a
+/// password, which would open the next one. Gives how many sessions.
 ///
 /// # Errors
 /// Those of the database.
 pub async fn end_all(tx: &mut Transaction<'_>, user_id: &str) -> Result<u64, StoreError> {
+    link::void(tx, user_id).await?;
     let sql = "DELETE FROM sessions WHERE user_id = $1";
     tx.cx.execute(sql, args![user_id]).await
 }

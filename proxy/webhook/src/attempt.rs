@@ -12,7 +12,8 @@ use svc_core::address::{AddressRules, Base};
 use svc_core::webhook::AttemptError;
 use svc_pipeline::moment;
 use svc_pipeline::upstream::{
-    ChosenBy, Connector, Deadlines, OutboundRequest, Reached, Target, UpstreamError, drain,
+    ChosenBy, Connector, Deadlines, OutboundRequest, Reached, Repetition, Target, UpstreamError,
+    drain,
 };
 use svc_store::outbox::{self, Attempt, Done, Due, Next, Opened};
 use svc_store::{Store, StoreError};
@@ -148,6 +149,8 @@ async fn deliver(
         path_and_query: path,
         headers: headers(due, &opened)?,
         body: Bytes::from(opened.body),
+        // Receivers know a delivery by its id (spec, Outbound webhook signature 4).
+        repetition: Repetition::Harmless,
         reached: reached.clone(),
     };
     let target = target(&due.endpoint.id, base, settings);

@@ -7,8 +7,8 @@ use phi_patterns::kind::KINDS;
 use phi_patterns::scan::scan;
 use svc_core::chat::ChatRequest;
 use svc_core::phi::{
-    Allowed, Candidate, Channel, Finding, PlaceholderMap, RestoreTable, Restorer, TextScan, merge,
-    redact, restore, sweep,
+    Allowed, Candidate, Channel, Finding, Listener, PlaceholderMap, RestoreTable, Restorer,
+    TextScan, merge, redact, restore, sweep,
 };
 use svc_core::surface::messages::{self, WireVersion};
 
@@ -38,19 +38,23 @@ pub(crate) fn request(data: &[u8]) {
     let before = chat.clone();
     let scan = TextScan::of(&mut chat);
     assert!(chat == before, "looking changes nothing");
-    for restores in [false, true] {
-        check_guard(chat.clone(), &scan, restores);
+    for gets_values in [false, true] {
+        let listener = Listener {
+            gets_values,
+            ..Listener::default()
+        };
+        check_guard(chat.clone(), &scan, listener);
     }
 }
 
 /// What is found is gone, and no text moved; what its placeholders stand for reads the same as it was written.
-fn check_guard(mut chat: ChatRequest, scan: &TextScan, restores: bool) {
+fn check_guard(mut chat: ChatRequest, scan: &TextScan, listener: Listener) {
     let before = chat.clone();
     let mut map = PlaceholderMap::default();
-    let none = redact(&mut chat, scan, &[], &mut map.clone(), restores);
+    let none = redact(&mut chat, scan, &[], &mut map.clone(), listener);
     assert!(none.is_ok_and(|counts| counts.is_empty()) && chat == before);
 
-    let found = guard(&mut chat, &mut map, restores);
+    let found = guard(&mut chat, &mut map, listener);
     let again = TextScan::of(&mut chat);
     assert!(
         again.segments().len() == scan.segments().len(),
@@ -99,7 +103,7 @@ fn is_border(letter: char) -> bool {
 const SOUGHT: &[&str] = &["EMAIL", "MRN", "SSN"];
 
 /// Redacts what the shipped detector finds; gives the values whose every mention must go with them.
-fn guard(chat: &mut ChatRequest, map: &mut PlaceholderMap, restores: bool) -> Vec<String> {
+fn guard(chat: &mut ChatRequest, map: &mut PlaceholderMap, listener: Listener) -> Vec<String> {
     let scan = TextScan::of(chat);
     let mut candidates = Vec::new();
     for segment in scan.segments() {
@@ -138,7 +142,7 @@ fn guard(chat: &mut ChatRequest, map: &mut PlaceholderMap, restores: bool) -> Ve
         .filter_map(|finding| scan.text().get(finding.start..finding.end))
         .map(str::to_owned)
         .collect();
-    let redacted = redact(chat, &scan, &findings, map, restores);
+    let redacted = redact(chat, &scan, &findings, map, listener);
     assert!(redacted.is_ok(), "the request did not change in between");
     values
 }

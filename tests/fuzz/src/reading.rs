@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use svc_core::chat::{ChatRequest, Part};
 use svc_core::phi::{
-    Candidate, Channel, Finding, PlaceholderMap, RestoreTable, Segment, TextScan, merge, redact,
-    restore,
+    Candidate, Channel, Finding, Listener, PlaceholderMap, RestoreTable, Segment, TextScan, merge,
+    redact, restore,
 };
 
 /// Letters of a reading that are tried one by one; a longer reading is tried at as many, evenly spread.
@@ -127,7 +127,12 @@ fn check_return(text: &str, mut chat: ChatRequest, scan: &TextScan) {
         return;
     };
     let mut map = PlaceholderMap::default();
-    let redacted = redact(&mut chat, scan, std::slice::from_ref(first), &mut map, true);
+    let listener = Listener {
+        gets_values: true,
+        ..Listener::default()
+    };
+    let first = std::slice::from_ref(first);
+    let redacted = redact(&mut chat, scan, first, &mut map, listener);
     assert!(redacted.is_ok(), "the request did not change in between");
     let told = said(&chat);
     let table = Arc::new(RestoreTable::of(&map));

@@ -20,6 +20,7 @@ on_both_engines! {
     nobody_hands_on_more_than_they_have_or_longer,
     nobody_hands_on_models_that_they_may_not_use,
     a_credential_without_a_user_owns_no_conversation,
+    a_credential_reads_as_far_as_its_grants_go,
     bad_credentials_are_told_apart,
     limits_of_a_credential_hold,
 }
@@ -501,6 +502,37 @@ async fn a_credential_without_a_user_owns_no_conversation(world: &World) {
     ] {
         let read = Request::new("GET", &path).bearer(credential);
         assert_eq!(world.gateway.answer(&read).await.status, status);
+    }
+}
+
+async fn a_credential_reads_as_far_as_its_grants_go(world: &World) {
+    let organization = world.organization();
+    let key = &organization.key;
+    let model = "alpha-haiku-4-5";
+    let body = json!({"message": mark(), "model": model});
+    let said = world.gateway.chat(key, body).await.json();
+    let path = format!("/v1/ai/messages/{}", id(&said["data"]["message"]));
+    for (constraints, status, broken) in [
+        (json!({}), 200, Value::Null),
+        (
+            json!({"surfaces": ["native"], "models": [model]}),
+            200,
+            Value::Null,
+        ),
+        (
+            json!({"surfaces": ["messages", "chat_completions"]}),
+            403,
+            json!("surfaces"),
+        ),
+        (json!({"models": ["beta-5.4"]}), 404, Value::Null),
+    ] {
+        let grant = json!({"scope": "ai:chat", "constraints": constraints});
+        let (_, secret) = credential(world, key, grant, json!({})).await;
+        let read = Request::new("GET", &path).bearer(&secret);
+        let answer = world.gateway.answer(&read).await;
+        assert_eq!(answer.status, status, "{constraints}: {}", answer.text());
+        let error = answer.json()["error"].clone();
+        assert_eq!(error["details"]["constraint"], broken, "{error}");
     }
 }
 

@@ -555,3 +555,51 @@ async fn whole(database: &Database) {
     assert_eq!(row["last"].as_i64(), Some(count - 1), "{row}");
     assert_eq!(row["size"].as_i64(), Some(count), "{row}");
 }
+
+/// Rows that are more than the sockets between two processes hold.
+const MANY: usize = 12_000;
+
+#[tokio::test]
+async fn an_open_export_ends_once_with_the_right_to_it() {
+    let world = of_its_own("sqlite").await;
+    let organization = world.organization();
+    let leaked = json!({"name": "leaked", "scopes": ["control:read"]});
+    let leaked = data(&world, &organization.key, "POST", "/v1/api_keys", leaked).await;
+    let sql = format!(
+        "INSERT INTO audit WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {MANY}) \
+         SELECT 'aud_' || printf('%026d', i), org_id, mode, 'req_' || printf('%026d', i), phase, event, occurred_at, \
+         actor_type, actor_id, target_type, target_id, result, surface, model, phi_detected, \
+         json_set(document, '$.id', 'aud_' || printf('%026d', i), '$.request.user_agent', $2) \
+         FROM audit, n WHERE org_id = $1 AND target_id = $3 AND event = 'api_key.created'"
+    );
+    let padding = "x".repeat(1_500);
+    let id = leaked["id"].as_str().unwrap();
+    let database = &world.gateway.database;
+    database
+        .change(&sql, &[&organization.id, &padding, id])
+        .await;
+    eventually("the rows are sealed", async || {
+        let sql = "SELECT seq FROM audit_unsealed LIMIT 1";
+        let waiting = database.rows(sql, &[]).await;
+        waiting.is_empty().then_some(())
+    })
+    .await;
+    let key = leaked["key"].as_str().unwrap();
+    let request = request(key, "GET", "/v1/audit", &Value::Null);
+    let request = request.header("Accept", "application/x-ndjson");
+    let mut connection = world.gateway.connect().await;
+    connection.send(&request.bytes()).await;
+    let reply = connection.reply().await;
+    assert_eq!(reply.status, 200);
+    let path = format!("/v1/api_keys/{id}");
+    data(&world, &organization.key, "DELETE", &path, Value::Null).await;
+    let text = reply.whole().await.0.text();
+    let lines: Vec<Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let count = |kind: &str| lines.iter().filter(|line| line["type"] == kind).count();
+    assert!(count("audit_event") < MANY && count("end") == 0);
+    let told = json!({"type": "error", "data": {"code": "INVALID_API_KEY"}});
+    assert_eq!((count("error"), lines.last()), (1, Some(&told)));
+}

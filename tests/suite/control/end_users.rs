@@ -154,6 +154,45 @@ async fn an_export_of_lines_says_where_it_ends(world: &World) {
     );
 }
 
+/// Credentials of one person whose lines are more than the sockets between two processes hold.
+const MANY: usize = 10_000;
+
+/// Whoever reads slowly reads what was said since, too.
+#[tokio::test]
+async fn an_open_export_ends_with_the_right_to_it() {
+    let world = World::start(None).await;
+    let organization = world.organization();
+    let key = &organization.key;
+    credential(&world, &organization, "ann").await;
+    let sql = format!(
+        "INSERT INTO agent_credentials (id, org_id, mode, agent_id, source, label, digest, hint, scope_grants, \
+         runtime_user, delegated_by, created_at, expires_at) \
+         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {MANY}) \
+         SELECT 'agc_' || i, org_id, mode, agent_id, source, $2, CAST(i AS BLOB), hint, scope_grants, \
+         runtime_user, delegated_by, created_at, expires_at FROM agent_credentials, n WHERE org_id = $1"
+    );
+    let label = "x".repeat(2_000);
+    let database = &world.gateway.database;
+    database.change(&sql, &[&organization.id, &label]).await;
+    let body = json!({"name": "leaked", "scopes": ["org.end_users.read"]});
+    let leaked = data(&world, key, "POST", "/v1/api_keys", body).await;
+    let request = Request::new("GET", &path(&organization, "ann"))
+        .bearer(leaked["key"].as_str().unwrap())
+        .header("Accept", "application/x-ndjson");
+    let mut connection = world.gateway.connect().await;
+    connection.send(&request.bytes()).await;
+    let reply = connection.reply().await;
+    assert_eq!(reply.status, 200);
+    let revoke = format!("/v1/api_keys/{}", leaked["id"].as_str().unwrap());
+    data(&world, key, "DELETE", &revoke, Value::Null).await;
+    let text = reply.whole().await.0.text();
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines.len() < MANY, "{} lines", lines.len());
+    let last: Value = serde_json::from_str(lines.last().unwrap()).unwrap();
+    let told = json!({"type": "error", "data": {"code": "INVALID_API_KEY"}});
+    assert_eq!(last, told);
+}
+
 fn erase(world: &World, organization: &Organization, user: &str) -> String {
     let mut command = world.gateway.command();
     command.args([

@@ -17,6 +17,7 @@ on_both_engines! {
     a_different_request_is_refused,
     a_duplicate_of_one_that_runs_is_told_to_come_back,
     a_refusal_frees_its_key,
+    an_address_is_the_same_however_it_is_written,
     keys_have_a_form,
 }
 
@@ -100,6 +101,34 @@ async fn an_answer_is_given_again_to_the_byte(world: &World) {
         .answer(&revoke.header("Idempotency-Key", "k"))
         .await;
     assert_eq!(revoked.status, 200, "{}", revoked.text());
+}
+
+async fn an_address_is_the_same_however_it_is_written(world: &World) {
+    let owner = world.organization().key;
+    let agent = data(
+        world,
+        &owner,
+        "POST",
+        "/v1/agents",
+        json!({"name": "Intake"}),
+    )
+    .await;
+    let path = format!(
+        "/v1/agents/{}/archive",
+        agent["agent"][0]["id"].as_str().unwrap()
+    );
+    let escaped = path.replace("agt_", "%61gt_");
+    let mut bodies = Vec::new();
+    for path in [&path, &escaped] {
+        let request = request(&owner, "POST", path, &Value::Null);
+        let archived = world
+            .gateway
+            .answer(&request.header("Idempotency-Key", "k"))
+            .await;
+        assert_eq!(archived.status, 200, "{}", archived.text());
+        bodies.push(archived.body);
+    }
+    assert_eq!(bodies[0], bodies[1]);
 }
 
 async fn a_different_request_is_refused(world: &World) {

@@ -20,7 +20,7 @@ on_both_engines! {
 }
 
 /// A request that was let in by its head.
-struct Slow {
+pub(crate) struct Slow {
     connection: Connection,
     body: String,
 }
@@ -30,7 +30,7 @@ const LATE: Duration = Duration::from_millis(150);
 
 impl Slow {
     /// Without a key for whoever is known by the path.
-    async fn begin(world: &World, key: Option<&str>, to: &str, body: Value) -> Self {
+    pub(crate) async fn begin(world: &World, key: Option<&str>, to: &str, body: Value) -> Self {
         let body = body.to_string();
         let authorization = key.map(|key| format!("Authorization: Bearer {key}\r\n"));
         let head = format!(
@@ -47,14 +47,14 @@ impl Slow {
         Self { connection, body }
     }
 
-    async fn end(mut self) -> Answer {
+    pub(crate) async fn end(mut self) -> Answer {
         tokio::time::sleep(LATE).await;
         self.connection.send(self.body.as_bytes()).await;
         self.connection.reply().await.whole().await.0
     }
 }
 
-fn told(answer: &Answer) -> (u16, String) {
+pub(crate) fn told(answer: &Answer) -> (u16, String) {
     let code = answer.json()["error"]["code"].clone();
     (answer.status, code.as_str().unwrap_or_default().to_owned())
 }

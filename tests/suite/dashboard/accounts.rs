@@ -6,7 +6,7 @@ use svc_tests::policies::Policies;
 use svc_tests::program;
 use svc_tests::world::World;
 
-use super::{events, invite};
+use super::{events, invite, second_factor};
 use crate::engines::{on_both_engines, on_worlds_of_their_own};
 
 on_both_engines! {
@@ -48,6 +48,52 @@ async fn an_address_that_failed_too_often_is_not_listened_to() {
     let attempts = "SELECT bucket FROM login_attempts";
     let rows = world.gateway.database.rows(attempts, &[]).await;
     assert!(rows.is_empty(), "{rows:?}");
+}
+
+/// What is left to an address that guesses does not tell which accounts there are.
+#[tokio::test]
+async fn a_wrong_sign_in_costs_its_address_the_same_with_an_account_and_without() {
+    let policies = Policies::copy();
+    policies.edit(
+        "plans.toml",
+        "failed_authentications_per_minute = 300",
+        "failed_authentications_per_minute = 3",
+    );
+    let trusted = toml::Value::from(vec!["127.0.0.0/8"]);
+    let world = World::with(|setup| {
+        let setup = setup.policies(policies.path());
+        setup.key("server", "trusted_proxies", trusted)
+    });
+    let world = world.await;
+    let invited = invite(&world, &world.organization(), "member");
+    let mut own = Browser::new(&world.gateway);
+    own.accept(&invited.invitation).await;
+    second_factor::enrol(&mut own).await;
+    let stranger = |host: u8| {
+        let browser = Browser::new(&world.gateway);
+        browser.header("X-Forwarded-For", &format!("198.51.100.{host}"))
+    };
+    let emails = [invited.email.as_str(), "nobody@clinic.example"];
+    for (host, email) in (1..).zip(emails) {
+        let mut browser = stranger(host);
+        let mut statuses = Vec::new();
+        for _ in 0..4 {
+            let refused = browser.sign_in(email, "a wild guess of mine").await;
+            statuses.push(refused.status());
+        }
+        assert_eq!(statuses, [401, 401, 401, 429], "{email}");
+    }
+    let mut browser = stranger(3);
+    let half = browser.sign_in(&invited.email, PASSWORD).await;
+    assert_eq!(half.leads_to(), "/ui/login/totp?next=%2Fui");
+    let page = browser.get("/ui/login/totp").await;
+    let mut statuses = Vec::new();
+    for _ in 0..4 {
+        let wrong = [("code", "12345")];
+        let refused = browser.submit(&page, "/ui/login/totp", &wrong).await;
+        statuses.push(refused.status());
+    }
+    assert_eq!(statuses, [401, 401, 401, 429]);
 }
 
 async fn an_invitation_works_once(world: &World) {

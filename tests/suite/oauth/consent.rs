@@ -13,6 +13,7 @@ use svc_tests::wire::Request;
 
 on_both_engines! {
     the_answer_goes_where_it_was_wanted,
+    what_is_allowed_is_what_the_page_showed,
     an_answer_counts_once_and_for_its_session,
     who_may_not_delegate_is_denied,
     another_organizations_application_may_ask,
@@ -56,6 +57,57 @@ async fn the_answer_goes_where_it_was_wanted(world: &World) {
         assert_eq!(row["org_id"], scene.organization.id);
         assert!(!text(&row, "document").contains(REDIRECT));
     }
+}
+
+async fn what_is_allowed_is_what_the_page_showed(world: &World) {
+    let narrow =
+        json!([{"scope": "ai:chat", "constraints": {"surfaces": ["native"], "max_tokens": 100}}]);
+    let of_agent = json!({"scope_grants": narrow, "default_expiry_hours": 1});
+    let scene = Scene::with(world, of_agent, json!({})).await;
+    let mut browser = scene.owner(world).await;
+    let agent = format!("/v1/agents/{}", scene.agent_id);
+    let application = format!("/v1/oauth/applications/{}", scene.id());
+    let mut page = browser.get(&scene.authorize(&[])).await;
+    for (path, change, said) in [
+        (
+            &agent,
+            json!({"scope_grants": [{"scope": "ai:chat"}]}),
+            "answers of any length",
+        ),
+        (&agent, json!({"default_expiry_hours": 720}), "30 days"),
+        (&agent, json!({"allowed_models": ["beta-5.4"]}), "beta-5.4"),
+        (&agent, json!({"name": "Billing"}), "Billing"),
+        (&application, json!({"name": "CareMap"}), "CareMap"),
+        (
+            &application,
+            json!({"publisher": "Example Inc"}),
+            "Example Inc",
+        ),
+    ] {
+        assert!(!page.text.contains(said), "{said} in {}", page.text);
+        data(world, &scene.key, "PATCH", path, change).await;
+        page = say(&mut browser, &page, "allow").await;
+        assert_eq!(page.status(), 409, "{}", page.text);
+        let is_told = page.text.contains("Nothing is allowed yet");
+        assert!(is_told && page.text.contains(said), "{}", page.text);
+    }
+    let sql = "SELECT digest FROM oauth_codes WHERE application_id = $1";
+    let codes = world.gateway.database.rows(sql, &[scene.id()]).await;
+    assert!(codes.is_empty(), "{codes:?}");
+    // What no page shows is nothing to ask again for, and whoever has read the page anew has read it.
+    let unseen = json!({"description": "of the ward"});
+    data(world, &scene.key, "PATCH", &agent, unseen).await;
+    let done = say(&mut browser, &page, "allow").await;
+    let code = parameter(done.leads_to(), "code").unwrap();
+    let answer = scene.redeem(world, &code).await.json();
+    assert_eq!(answer["expires_in"], 720 * 3_600);
+    // A no needs no second look.
+    let page = browser.get(&scene.authorize(&[])).await;
+    let body = json!({"default_expiry_hours": 2});
+    data(world, &scene.key, "PATCH", &agent, body).await;
+    let done = say(&mut browser, &page, "deny").await;
+    let error = parameter(done.leads_to(), "error");
+    assert_eq!(error.as_deref(), Some("access_denied"));
 }
 
 async fn an_answer_counts_once_and_for_its_session(world: &World) {

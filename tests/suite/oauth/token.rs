@@ -24,6 +24,7 @@ on_both_engines! {
     a_client_has_its_own_limit,
     a_test_application_gets_test_credentials,
     what_was_granted_is_enforced,
+    a_token_reads_nothing_that_is_stored,
 }
 
 async fn a_code_becomes_a_credential_of_the_agent(world: &World) {
@@ -486,6 +487,45 @@ async fn guesses_are_counted_by_the_network_behind_a_trusted_proxy() {
     assert_eq!(guess("2", 1).await, 401);
 }
 
+/// The name of an application without a secret stands in every link to it.
+#[tokio::test]
+async fn strangers_use_up_nothing_of_an_application_without_a_secret() {
+    let trusted = toml::Value::from(vec!["127.0.0.0/8"]);
+    let world = World::with(|setup| setup.key("server", "trusted_proxies", trusted)).await;
+    let scene = Scene::with(&world, json!({}), json!({"type": "native"})).await;
+    let mut browser = scene.owner(&world).await;
+    let code = scene.code(&mut browser).await;
+    let send = async |network: &str, code: &str| {
+        let fields = [
+            ("grant_type", "authorization_code"),
+            ("client_id", scene.client_id()),
+            ("code", code),
+            ("code_verifier", VERIFIER),
+        ];
+        let request = form(TOKEN, &fields).header("X-Forwarded-For", network);
+        world.gateway.answer(&request).await.status
+    };
+    let mut statuses = Vec::new();
+    for _ in 1..=200 {
+        statuses.push(send("198.51.100.1", "junk").await);
+        if statuses.ends_with(&[429]) {
+            break;
+        }
+    }
+    assert!(statuses.ends_with(&[400, 429]), "{statuses:?}");
+    assert_eq!(send("198.51.100.2", &code).await, 200);
+    // Whoever has a code is the application, wherever it is: its own limit holds.
+    let mut statuses = Vec::new();
+    for network in 1..=200 {
+        let network = format!("203.0.113.{network}");
+        statuses.push(send(&network, &code).await);
+        if statuses.ends_with(&[429]) {
+            break;
+        }
+    }
+    assert!(statuses.ends_with(&[400, 429]), "{statuses:?}");
+}
+
 async fn a_test_application_gets_test_credentials(world: &World) {
     let mut scene = Scene::new(world).await;
     let body = json!({"name": "of the test", "scopes": ["control:oauth", "control:agents", "control:read"], "mode": "test"});
@@ -567,6 +607,23 @@ async fn what_was_granted_is_enforced(world: &World) {
     data(world, &scene.key, "PATCH", &path, fewer).await;
     assert_eq!(messages("alpha-sonnet-4-6").await, 403);
     assert_eq!(native("alpha-haiku-4-5", 100).await.0, 200);
+}
+
+/// The page says what an application may do, and not that it reads what others have said.
+async fn a_token_reads_nothing_that_is_stored(world: &World) {
+    let scene = Scene::new(world).await;
+    let said = world
+        .gateway
+        .chat(&scene.key, json!({"message": "Hello."}))
+        .await
+        .json();
+    let path = format!("/v1/ai/messages/{}", text(&said["data"]["message"], "id"));
+    let mut browser = scene.owner(world).await;
+    let token = scene.token(world, &mut browser).await;
+    for (bearer, status) in [(&scene.key, 200), (&token, 404)] {
+        let read = Request::new("GET", &path).bearer(bearer);
+        assert_eq!(world.gateway.answer(&read).await.status, status);
+    }
 }
 
 /// A gateway whose clients may ask as often as they like.

@@ -216,6 +216,12 @@ fn check_tells_who_would_answer() {
     );
     let told = program::text(&run(&gateway, &["check"]).stdout);
     assert!(!told.contains("no provider"), "{told}");
+    let output = program::run(gateway.command().arg("check").env_remove("ALPHA_BASE_URL"));
+    let told = program::text(&output.stdout);
+    assert!(
+        told.contains("warning: configuration: no provider of alpha-sonnet-4-6"),
+        "{told}"
+    );
 }
 
 /// Ninety days' notice (spec, Limits).

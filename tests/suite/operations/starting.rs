@@ -272,6 +272,17 @@ async fn a_gateway_asks_for_the_file_descriptors_that_it_may_have() {
     );
 }
 
+/// What the memory of a gateway holds is on no disk.
+#[tokio::test]
+async fn a_gateway_that_crashes_leaves_no_core_dump() {
+    let gateway = idle().start().await;
+    let limits = std::fs::read_to_string(format!("/proc/{}/limits", gateway.pid())).unwrap();
+    let mut lines = limits.lines();
+    let core = lines.find(|line| line.starts_with("Max core file size"));
+    let numbers: Vec<&str> = core.unwrap().split_whitespace().skip(4).collect();
+    assert_eq!(numbers[..2], ["0", "0"], "{limits}");
+}
+
 /// What pingora says of its sockets reaches the log; what strangers do at the door does not.
 #[tokio::test]
 async fn a_gateway_without_file_descriptors_says_so() {

@@ -14,6 +14,9 @@ on_sqlite! {
     keys_and_lists_beside_a_value_are_left_alone,
     what_is_promised_may_hold_placeholders,
     numbers_come_back_as_numbers,
+    numbers_that_a_schema_lists_come_back_as_numbers,
+    however_many_numbers_are_promised_each_may_be_a_placeholder,
+    dates_come_back_as_the_schema_has_dates,
     json_in_texts_stays_json,
     a_value_is_known_by_its_key_in_any_disguise,
     samples_of_a_schema_are_known_by_their_keys,
@@ -291,10 +294,10 @@ fn properties() -> Vec<Value> {
 }
 
 /// A closed schema as data classes make them: names, in no order that helps.
-fn schema(property: &Value) -> Value {
+fn schema(names: &[&str], property: &Value) -> Value {
     // What is listed under a patient's name is taken for one.
     let is_listed = |name: &str| property.get("enum").is_some() && name.contains("patient");
-    let named: Map<String, Value> = NAMES
+    let named: Map<String, Value> = names
         .iter()
         .map(|name| {
             let property = if is_listed(name) {
@@ -307,15 +310,20 @@ fn schema(property: &Value) -> Value {
         .collect();
     json!({
         "$defs": {"Inner": {"properties": {}, "additionalProperties": false, "type": "object"}},
-        "properties": named, "required": NAMES, "title": "User", "type": "object",
+        "properties": named, "required": names, "title": "User", "type": "object",
         "additionalProperties": false,
     })
 }
 
 async fn properties_that_may_hold_phi_are_defined_in_any_order(world: &World) {
     let organization = world.organization();
-    for property in properties() {
-        let schema = schema(&property);
+    // Kind A takes sixteen schemas with alternatives.
+    let halves = NAMES.chunks(NAMES.len() / 2);
+    let schemas = halves.flat_map(|names| {
+        let properties = properties().into_iter();
+        properties.map(move |property| (names, schema(names, &property)))
+    });
+    for (names, schema) in schemas {
         for (_, model) in MODELS {
             let mark = mark();
             let words = format!("{mark} What are the properties of the title of this book?");
@@ -327,12 +335,12 @@ async fn properties_that_may_hold_phi_are_defined_in_any_order(world: &World) {
                 "type": "json_schema", "json_schema": {"name": "User", "schema": schema, "strict": true},
             });
             let answer = ask(world, &organization.key, Surface::ChatCompletions, &body).await;
-            assert_eq!(answer.status, 200, "{property}: {}", answer.text());
+            assert_eq!(answer.status, 200, "{schema}: {}", answer.text());
             let sent = world.fake.received(&mark).await["body"].to_string();
             // Both schemas, and the question.
-            assert!(!sent.contains("_1]"), "{property}: {sent}");
+            assert!(!sent.contains("_1]"), "{sent}");
             assert!(sent.contains(&words), "{sent}");
-            for name in NAMES {
+            for name in names {
                 let all = sent.matches(&format!("{name:?}")).count();
                 assert!(all >= 4, "{name}: {all} in {sent}");
             }
@@ -454,6 +462,128 @@ async fn numbers_come_back_as_numbers(world: &World) {
             };
             let wanted = sent.pointer(&format!("{schema}/properties/mrn/anyOf/0"));
             assert_eq!(wanted, Some(&json!({"type": "integer"})), "{sent}");
+        }
+    }
+}
+
+/// What the caller hears of a reply in this schema, and what its provider was sent.
+async fn promised_reply(
+    world: &World,
+    model: &str,
+    said: &str,
+    schema: &Value,
+    reply: &Value,
+) -> (Value, Value) {
+    let organization = world.organization();
+    let mark = mark();
+    let mut body = Surface::ChatCompletions.question(model, &format!("{mark} {said}"), Form::Whole);
+    body["response_format"] = json!({
+        "type": "json_schema", "json_schema": {"name": "visit", "schema": schema, "strict": true},
+    });
+    let order = json!({"contains": mark, "text": reply.to_string()});
+    world.fake.expect(order).await;
+    let answer = ask(world, &organization.key, Surface::ChatCompletions, &body).await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    let heard = Surface::ChatCompletions.read(&answer);
+    let sent = world.fake.received(&mark).await["body"].take();
+    (serde_json::from_str(&heard.text).unwrap(), sent)
+}
+
+/// The schema of a reply as its provider was sent it.
+fn sent_schema(sent: &Value) -> &Value {
+    let places = [
+        "/output_config/format/schema",
+        "/response_format/json_schema/schema",
+    ];
+    places.iter().find_map(|place| sent.pointer(place)).unwrap()
+}
+
+/// A closed object with these properties, all of them required.
+fn closed(properties: Value) -> Value {
+    let names: Vec<&String> = properties.as_object().unwrap().keys().collect();
+    json!({
+        "type": "object", "required": names, "additionalProperties": false, "properties": properties,
+    })
+}
+
+const TWO_PATIENTS: &str =
+    "Patients Helen Marsh (MRN 5550123) and Robert Willis (MRN 5550999): whose chart is it?";
+
+/// A placeholder among numbers would make a schema that no provider takes.
+async fn numbers_that_a_schema_lists_come_back_as_numbers(world: &World) {
+    let schema = closed(json!({
+        "mrn": {"type": "integer", "enum": [5_550_123, 5_550_999]},
+        "one": {"type": "integer", "const": 5_550_123},
+        "any": {"enum": [5_550_123, 5_550_999]},
+        "most": {"type": "integer", "minimum": 1, "maximum": 5_550_123},
+    }));
+    let written = json!({"mrn": "[MRN_1]", "one": "[MRN_1]", "any": "[MRN_2]", "most": "[MRN_1]"});
+    let expected = json!({
+        "mrn": 5_550_123, "one": 5_550_123, "any": 5_550_999, "most": 5_550_123,
+    });
+    for (_, model) in MODELS {
+        let (heard, sent) = promised_reply(world, model, TWO_PATIENTS, &schema, &written).await;
+        assert_eq!(heard, expected);
+        let properties = &sent_schema(&sent)["properties"];
+        for name in ["mrn", "one", "any"] {
+            assert_eq!(properties[name]["type"], "string", "{sent}");
+        }
+        assert_eq!(properties["mrn"]["enum"], json!(["[MRN_1]", "[MRN_2]"]));
+        assert!(properties["most"].get("maximum").is_none(), "{sent}");
+        assert!(!sent.to_string().contains("5550123"), "{sent}");
+    }
+}
+
+/// Kind A takes sixteen schemas with alternatives, and its fake refuses more.
+async fn however_many_numbers_are_promised_each_may_be_a_placeholder(world: &World) {
+    let number = || json!({"type": "number"});
+    let optional = |kind: &str| json!({"anyOf": [{"type": kind}, {"type": "null"}]});
+    for (count, other) in [
+        (30, number()),
+        (16, optional("number")),
+        (16, optional("string")),
+    ] {
+        let mut properties: Map<String, Value> = (0..count)
+            .map(|at| (format!("n{at}"), other.clone()))
+            .collect();
+        properties.insert("mrn".into(), json!({"type": "integer"}));
+        let schema = closed(Value::Object(properties));
+        let mut written: Map<String, Value> = (0..count)
+            .map(|at| (format!("n{at}"), Value::Null))
+            .collect();
+        written.insert("mrn".into(), json!("[MRN_1]"));
+        for (kind, model) in MODELS {
+            let written = Value::Object(written.clone());
+            let (heard, sent) = promised_reply(world, model, TWO_PATIENTS, &schema, &written).await;
+            assert_eq!(heard["mrn"], 5_550_123);
+            let mrn = &sent_schema(&sent)["properties"]["mrn"];
+            let is_alternative = mrn["anyOf"][1]["pattern"].is_string();
+            let is_in_digits = mrn["pattern"]
+                .as_str()
+                .is_some_and(|pattern| pattern.contains("[0-9]*"));
+            assert_eq!(
+                (is_alternative, is_in_digits),
+                (kind == "B", kind == "A"),
+                "{mrn}"
+            );
+        }
+    }
+}
+
+async fn dates_come_back_as_the_schema_has_dates(world: &World) {
+    let schema =
+        closed(json!({"dob": {"type": "string", "format": "date"}, "as_said": {"type": "string"}}));
+    let written = json!({"dob": "[DATE_1]", "as_said": "[DATE_1]"});
+    for (said, date) in [
+        ("March 4, 1961", "1961-03-04"),
+        ("1961-03-04", "1961-03-04"),
+        ("03/04/1961", "03/04/1961"),
+        ("12/25/1961", "1961-12-25"),
+    ] {
+        for (_, model) in MODELS {
+            let words = format!("Patient Helen Marsh, born {said}.");
+            let (heard, _) = promised_reply(world, model, &words, &schema, &written).await;
+            assert_eq!(heard, json!({"dob": date, "as_said": said}));
         }
     }
 }

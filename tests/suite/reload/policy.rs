@@ -10,6 +10,8 @@ use svc_tests::policies::{Policies, copy, replace};
 use svc_tests::postgres::{Durability, Server};
 use svc_tests::world::World;
 
+use crate::control::data;
+use crate::control::meanwhile::{Slow, told};
 use crate::load::under_load;
 use crate::refusal::expect;
 
@@ -157,6 +159,69 @@ async fn a_request_under_way_keeps_its_policy() {
         .await;
     let (_, later) = books::pair(&world.gateway.database, after.request_id()).await;
     assert!(epoch(&later).as_i64() > epoch(&completed).as_i64());
+}
+
+/// A body that had to be waited for is read by the set that is in force when it is whole, as a new request would be.
+#[tokio::test]
+async fn a_body_that_comes_late_is_judged_by_the_set_of_its_end() {
+    let policies = Policies::copy();
+    let world = World::with(|setup| setup.policies(policies.path())).await;
+    let organization = world.organization();
+    let scopes = json!({"name": "speaks", "scopes": ["ai:chat"]});
+    let made = data(&world, &organization.key, "POST", "/v1/api_keys", scopes).await;
+    let key = made["key"].as_str().unwrap();
+    let chat = "path = \"/v1/ai/chat\"\nsurface = \"native\"\n";
+    let scope = |word: &str| format!("{chat}scope = \"{word}\"");
+    let cases = [
+        (
+            "models.toml",
+            "id = \"alpha-haiku-4-5\"".to_owned(),
+            "id = \"alpha-haiku-9\"".to_owned(),
+            (403, "MODEL_ACCESS_DENIED"),
+        ),
+        (
+            "phi.toml",
+            "action = \"redact\"".to_owned(),
+            "action = \"block\"".to_owned(),
+            (403, "PHI_BLOCKED"),
+        ),
+        (
+            "pipelines.toml",
+            scope("ai:chat"),
+            scope("control:read"),
+            (403, "MISSING_SCOPE"),
+        ),
+        // Another way leads through the filters: it can be taken from its beginning only.
+        (
+            "pipelines.toml",
+            chat.to_owned(),
+            chat.replace("/chat", "/talk"),
+            (503, "INFERENCE_UNAVAILABLE"),
+        ),
+    ];
+    let mut reloads = 0.0;
+    for (file, from, to, (status, code)) in cases {
+        let mark = mark();
+        let message = format!("{mark} SSN 536-22-1234");
+        let body = json!({"message": message, "model": "alpha-haiku-4-5", "stream": false});
+        let slow = Slow::begin(&world, Some(key), "POST /v1/ai/chat", body).await;
+        let before = policies.read(file);
+        policies.edit(file, &from, &to);
+        metric_reaches(&world, ACCEPTED, reloads + 1.0).await;
+        let epoch = world.gateway.metric(EPOCH).await;
+        let answer = slow.end().await;
+        assert_eq!(told(&answer), (status, code.to_owned()), "{file}");
+        assert!(world.fake.seen(&mark).await.is_empty());
+        if status == 403 {
+            let (_, terminal) = books::pair(&world.gateway.database, answer.request_id()).await;
+            let details = books::document(&terminal)["details"].clone();
+            assert_eq!(details["policy_epoch"].as_f64(), Some(epoch), "{file}");
+        }
+        policies.write(file, &before);
+        reloads += 2.0;
+        metric_reaches(&world, ACCEPTED, reloads).await;
+    }
+    books::check(&world.gateway.database, &organization.id).await;
 }
 
 /// Back to the old files is back to the old epoch: an epoch names a set, not a moment.

@@ -15,25 +15,25 @@ use svc_tests::wire::{Answer, Request};
 
 use super::pings_and_an_error;
 
-const MODEL: &str = "alpha-sonnet-4-6";
+pub(super) const MODEL: &str = "alpha-sonnet-4-6";
 /// The model's name at the second provider.
 const ELSEWHERE: &str = "sonnet-elsewhere";
 /// Deadline for the head of the first provider's answer: far above what a sound one takes on a busy machine.
 const HEAD_MS: i64 = 3_000;
 
 /// A gateway whose model has two routes, and what stands at their ends.
-struct Pair {
-    first: FakeProvider,
-    second: FakeProvider,
-    gateway: Gateway,
+pub(super) struct Pair {
+    pub(super) first: FakeProvider,
+    pub(super) second: FakeProvider,
+    pub(super) gateway: Gateway,
     organization: Organization,
-    _policies: Policies,
+    pub(super) policies: Policies,
     _key: tempfile::NamedTempFile,
 }
 
 impl Pair {
     /// The second route is of the first one's kind.
-    async fn start() -> Self {
+    pub(super) async fn start() -> Self {
         Self::with("provider-alpha", None).await
     }
 
@@ -54,8 +54,14 @@ impl Pair {
         west.insert("api_key_file".into(), path.into());
         let mut alpha = toml::Table::new();
         alpha.insert("head_ms".into(), HEAD_MS.into());
+        // Organizations may bring a credential of their own for either.
+        let networks = vec![toml::Value::from("127.0.0.0/8")];
+        let ports = vec![toml::Value::from(i64::from(second.address.port()))];
         let gateway = Setup::new(&address.unwrap_or_else(|| first.base_url()))
             .policies(policies.path())
+            .key("integrations", "allowed_networks", networks)
+            .key("integrations", "allowed_ports", ports)
+            .key("integrations", "plain_http", true)
             .key("providers", "west", west)
             .key("providers", "alpha", alpha)
             .start()
@@ -66,7 +72,7 @@ impl Pair {
             second,
             gateway,
             organization,
-            _policies: policies,
+            policies,
             _key: key,
         }
     }
@@ -93,7 +99,7 @@ impl Pair {
     }
 
     /// A good call over the first route: failures in a row would open its circuit.
-    async fn sound(&self) {
+    pub(super) async fn sound(&self) {
         let mark = mark();
         let answer = self.ask(Surface::Native, &mark, Form::Whole).await;
         assert_eq!(answer.status, 200, "{}", answer.text());
@@ -295,6 +301,27 @@ async fn a_call_with_bad_arguments_is_asked_for_elsewhere() {
         assert_eq!(told(surface, Form::Whole, &answer), "from elsewhere");
         assert_eq!(pair.seen(&mark).await, (1, 1));
     }
+    pair.books().await;
+}
+
+/// A caller can have a model say anything: what cannot be told closes its provider to nobody.
+#[tokio::test]
+async fn calls_with_bad_arguments_open_no_circuit() {
+    let pair = Pair::start().await;
+    let block = json!({"type": "tool_use", "id": "toolu_1", "name": "look", "input": {}});
+    let delta = json!({"type": "input_json_delta", "partial_json": "[1]"});
+    let body = whole_stream(&block, &delta, "tool_use");
+    // 5 failures in a row: FAILURES_TO_OPEN of the pipeline's breaker.
+    for _ in 0..=5 {
+        let order = json!({"raw_body": body, "content_type": "text/event-stream"});
+        let (answer, mark) = pair.failing(order, Surface::Messages, Form::Whole).await;
+        assert_eq!(
+            told(Surface::Messages, Form::Whole, &answer),
+            "from elsewhere"
+        );
+        assert_eq!(pair.seen(&mark).await, (1, 1));
+    }
+    pair.sound().await;
     pair.books().await;
 }
 

@@ -7,7 +7,9 @@ use crate::bindings::gateway::provider::types::ErrorKind;
 
 /// The schema that is sent, or none where it is refused by name.
 fn sent(schema: &Value, of: Of) -> Option<Value> {
-    match promised(schema.to_string().as_bytes(), of, "place") {
+    let bytes = schema.to_string().into_bytes();
+    let mut unions = Unions::beside([(bytes.as_slice(), of)].into_iter());
+    match promised(&bytes, of, "place", &mut unions) {
         Ok(raw) => serde_json::from_str(raw.get()).ok(),
         Err(error) => {
             assert_eq!(error.kind, ErrorKind::UnsupportedParameter);
@@ -36,7 +38,8 @@ fn what_kind_a_takes_is_passed_byte_for_byte() {
             "properties":{"a":{"$ref":"#/$defs/x"}, "b":{"type":"array", "items":{"enum":[1, null]}, "minItems":1},
             "c":{"anyOf":[{"type":"null"}, {"const":1.50}]}, "d":{"type":"string", "pattern":"^[a-z]+\\d{3}$"}}}"##,
     ] {
-        let raw = promised(schema.as_bytes(), Of::Answer, "place");
+        let mut unions = Unions::beside(std::iter::empty());
+        let raw = promised(schema.as_bytes(), Of::Answer, "place", &mut unions);
         assert_eq!(
             raw.ok().map(|raw| raw.get().to_owned()),
             Some(schema.to_owned())
@@ -412,4 +415,76 @@ fn a_tool_without_properties_is_one_without_arguments() {
     ] {
         assert_eq!(sent(&schema, Of::Arguments), None, "{schema}");
     }
+}
+
+/// Where the host lets a placeholder stand for a number.
+fn number(kind: &str) -> Value {
+    json!({"description": "Whose.", "anyOf": [
+        {"type": kind, "minimum": 1},
+        {"type": "string", "description": "A placeholder.", "pattern": r"^\[(MRN|ZIP)_[0-9]+\]$"}
+    ]})
+}
+
+/// An object with so many numbers, and other alternatives.
+fn numbers(count: usize, others: usize) -> Value {
+    let mut properties = Fields::new();
+    for at in 0..count {
+        properties.insert(format!("n{at}"), number("integer"));
+    }
+    let optional = json!({"anyOf": [{"type": "number"}, {"type": "null"}, {"type": "string", "pattern": r"^\[(MRN)_[0-9]+\]$"}]});
+    for at in 0..others {
+        let other = if at % 2 == 0 {
+            optional.clone()
+        } else {
+            json!({"type": ["string", "null"]})
+        };
+        properties.insert(format!("o{at}"), other);
+    }
+    json!({"type": "object", "properties": properties})
+}
+
+#[test]
+fn placeholders_are_alternatives_to_numbers_as_far_as_there_is_room() {
+    for (count, others, room) in [(16, 0, 16), (17, 0, 16), (3, 13, 3), (3, 14, 2), (2, 20, 0)] {
+        let said = answer(&numbers(count, others)).unwrap_or_default();
+        let properties = said["properties"].as_object().cloned().unwrap_or_default();
+        let unions: Vec<&str> = properties
+            .iter()
+            .filter(|(_, one)| one.get("anyOf").is_some())
+            .map(|(name, _)| name.as_str())
+            .collect();
+        let named = |name: &str| unions.iter().filter(|one| one.starts_with(name)).count();
+        assert_eq!(
+            (named("n"), named("o")),
+            (room, others),
+            "{count}, {others}"
+        );
+    }
+}
+
+#[test]
+fn a_number_without_room_for_an_alternative_is_said_in_digits() {
+    let mut schema = numbers(17, 0);
+    schema["properties"]["n16"] = number("number");
+    let said = answer(&schema).unwrap_or_default();
+    let last = &said["properties"]["n16"];
+    assert_eq!(last["type"], "string");
+    assert_eq!(
+        last["pattern"],
+        r"^(-?(0|[1-9][0-9]*)(\.[0-9]+)?|\[(MRN|ZIP)_[0-9]+\])$"
+    );
+    let expected = "Whose.\n\n{\"minimum\":1}\n\nThe number in digits, or the placeholder that stands for it, with its brackets.";
+    assert_eq!(last["description"], expected);
+    // In all schemas of a request.
+    let bytes = numbers(10, 0).to_string().into_bytes();
+    let schemas = [
+        (bytes.as_slice(), Of::Answer),
+        (bytes.as_slice(), Of::Arguments),
+    ];
+    let mut unions = Unions::beside(schemas.into_iter());
+    let said = schemas.map(|(schema, of)| {
+        let said = promised(schema, of, "place", &mut unions);
+        said.map(|said| said.get().matches("anyOf").count()).ok()
+    });
+    assert_eq!(said, [Some(10), Some(6)]);
 }

@@ -21,6 +21,7 @@ use svc_core::time::Timestamp;
 use svc_pipeline::exchange::Exchange;
 use svc_pipeline::gateway::Gateway;
 use svc_pipeline::response::{Body, ByteStream, Heartbeat, Response};
+use svc_pipeline::standing::Standing;
 use svc_store::audit::{self, Filter, Listed};
 use svc_store::audit_tree::{self, Absent, AbsentPage, Signed};
 use svc_store::page::{Order, Page, Position};
@@ -64,6 +65,7 @@ pub(super) async fn serve(mut exchange: Exchange, form: Form) -> Response {
 /// An export under way.
 struct Export {
     gateway: Arc<Gateway>,
+    standing: Standing,
     organization_id: String,
     mode: Mode,
     form: Form,
@@ -142,6 +144,7 @@ async fn plan(mut call: Call, form: Form) -> Result<(Export, Map<String, Value>)
     ];
     let export = Export {
         gateway: Arc::clone(&call.gateway),
+        standing: call.standing,
         organization_id: call.caller.organization_id.clone(),
         mode: call.caller.mode,
         form,
@@ -169,9 +172,9 @@ impl ByteStream for Export {
                 match tenant::within(&organization, self.step(before, &mut out)).await {
                     Ok(Some(next)) => self.next = next,
                     Ok(None) => break,
-                    Err(error) => {
-                        tracing::error!(%error, "an export of the audit log broke off");
-                        self.break_off(&store_fault(&error), &mut out);
+                    Err(fault) => {
+                        lines::log_broken(&fault, "an export of the audit log broke off");
+                        self.break_off(&fault, &mut out);
                         break;
                     }
                 }
@@ -192,8 +195,11 @@ impl ByteStream for Export {
 }
 
 impl Export {
-    /// Makes one batch; gives what comes behind it, `None` when nothing does.
-    async fn step(&mut self, next: Next, out: &mut Vec<u8>) -> Result<Option<Next>, StoreError> {
+    /// Makes one batch, for whoever may still have it; gives what comes behind it, `None` when nothing does.
+    async fn step(&mut self, next: Next, out: &mut Vec<u8>) -> Result<Option<Next>, Fault> {
+        if !matches!(next, Next::Nothing) {
+            self.standing.caller().await?;
+        }
         let behind = match next {
             Next::Head => {
                 match self.form {
@@ -206,8 +212,14 @@ impl Export {
                 }
                 Next::Rows(None)
             }
-            Next::Rows(after) => self.rows(after, out).await?,
-            Next::Absent(after) => self.absent(after, out).await?,
+            Next::Rows(after) => {
+                let behind = self.rows(after, out).await;
+                behind.map_err(|error| store_fault(&error))?
+            }
+            Next::Absent(after) => {
+                let behind = self.absent(after, out).await;
+                behind.map_err(|error| store_fault(&error))?
+            }
             Next::End => {
                 self.end(out);
                 Next::Nothing

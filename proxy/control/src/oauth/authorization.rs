@@ -40,6 +40,8 @@ pub struct Question {
     pub grants: Vec<Grant>,
     /// The models that the agent and all that it acts for allow; `None`: any.
     pub allowed_models: Option<Vec<String>>,
+    /// What the form of the page brings back, so that what the user says is said of what they saw.
+    pub shown: String,
 }
 
 /// What becomes of a request.
@@ -64,11 +66,25 @@ pub struct Doubt {
 }
 
 /// What a user says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
-    Allow,
+    /// To what a page showed: [`Question::shown`].
+    Allow {
+        shown: String,
+    },
     Deny,
 }
+
+/// What comes of what a user says.
+pub enum Decided {
+    /// The application is told, at this address.
+    Told(String),
+    /// Nothing: it is no longer what the user saw. They can be asked again.
+    Outdated,
+}
+
+/// Why a decision is not done, inside its transaction.
+struct Outdated;
 
 /// Random bytes of the id of a parked request and of a code, which are written in base64url: 43 characters.
 const SECRET_BYTES: usize = 32;
@@ -323,12 +339,31 @@ pub async fn question(exchange: &Exchange, asked: Asked, user: &User) -> Verdict
     };
     match grantable(&asked.application, &line, &asked.parked, user, active) {
         Ok(grants) => Verdict::Good(Question {
-            asked,
-            grants,
+            shown: shown(&asked.application, &line, &grants),
             allowed_models: line.allowed_models(),
+            grants,
+            asked: Asked {
+                agent: line.agent,
+                ..asked
+            },
         }),
         Err(refusal) => Verdict::Redirect(told(exchange, &asked, refusal)),
     }
+}
+
+/// A digest of everything that a page says of a request and that somebody may change while it is open. The rest is
+/// fixed when the request is parked.
+fn shown(application: &Application, line: &Line, grants: &[Grant]) -> String {
+    let agent = &line.agent.writable;
+    let text = json!({
+        "application": application.writable.name,
+        "publisher": application.writable.publisher,
+        "agent": agent.name,
+        "grants": grant::to_json(grants),
+        "models": line.allowed_models(),
+        "expiry_hours": agent.default_expiry_hours,
+    });
+    URL_SAFE_NO_PAD.encode(secret::digest(&text.to_string()))
 }
 
 /// Where the application is told of a refusal.
@@ -375,7 +410,7 @@ pub async fn decide(
     session_id: &str,
     user: &User,
     decision: Decision,
-) -> Verdict<String> {
+) -> Verdict<Decided> {
     let scribe = exchange.trail.scribe();
     let issuer = exchange.gateway.settings.base_url.clone();
     let (digest, now) = (secret::digest(id), exchange.now);
@@ -393,9 +428,11 @@ pub async fn decide(
             if !has_registered(&application, &parked.redirect_uri) {
                 return Ok(None);
             }
-            let said = match decision {
+            let said = match &decision {
                 Decision::Deny => Err(Error::AccessDenied.because("the user said no")),
-                Decision::Allow => allow(&mut tx, &application, &parked, &user, now).await?,
+                Decision::Allow { shown } => {
+                    allow(&mut tx, &application, &parked, &user, shown, now).await?
+                }
             };
             let row = row(&scribe, &application, &parked, &user, said.as_ref().err());
             audit::record(&mut tx, &row).await?;
@@ -410,27 +447,29 @@ pub async fn decide(
                     authorization::refused(redirect_uri, &issuer, state.as_deref(), refusal)
                 }
             };
-            Ok::<_, TransactionError<Fault>>(Some(location))
+            Ok::<_, TransactionError<Outdated>>(Some(location))
         })
     });
     match running.await {
-        Ok(Some(location)) => Verdict::Good(location),
+        Ok(Some(location)) => Verdict::Good(Decided::Told(location)),
         Ok(None) => Verdict::Page(OVER),
-        Err(TransactionError::Refused(fault)) => Verdict::Page(Doubt::fault(&fault)),
+        Err(TransactionError::Refused(Outdated)) => Verdict::Good(Decided::Outdated),
         Err(TransactionError::Store(error)) => {
             Verdict::Redirect(told(exchange, &asked, trouble(&error)))
         }
     }
 }
 
-/// A code for what the user can give, as everything stands inside the transaction.
+/// A code for what the user can give, as everything stands inside the transaction. What has been changed since the user
+/// saw it is not what they have allowed: were it granted, whoever changes the agent would consent in their place.
 async fn allow(
     tx: &mut Transaction<'_>,
     application: &Application,
     parked: &Parked,
     user: &User,
+    seen: &str,
     now: svc_core::time::Timestamp,
-) -> Result<Result<String, Refusal>, StoreError> {
+) -> Result<Result<String, Refusal>, TransactionError<Outdated>> {
     let denied = |description| Ok(Err(Error::AccessDenied.because(description)));
     let Some(user) = user::find_in(tx, &user.org_id, &user.id).await? else {
         return denied("the user's role may not delegate");
@@ -444,6 +483,9 @@ async fn allow(
         Ok(grants) => grants,
         Err(refusal) => return Ok(Err(refusal)),
     };
+    if shown(application, &line, &grants) != seen {
+        return Err(TransactionError::Refused(Outdated));
+    }
     let text = random();
     let code = Code {
         org_id: parked.org_id.clone(),

@@ -27,7 +27,8 @@ struct Presented {
 const PARTS: u32 = 3;
 const PART_MS: u32 = 60_000 / PARTS;
 
-/// The application that sends this form, past its rate limit.
+/// The application that sends this form, past its rate limit. One that shows nothing but its name is not known to be
+/// itself, and is counted by network, until a code shows it ([`itself`]).
 pub(super) async fn authenticate(exchange: &Exchange, form: &Form) -> Result<Application, Refusal> {
     let presented = presented(&exchange.head.headers, form)?;
     let Some(Presented { client_id, secret }) = presented else {
@@ -46,13 +47,27 @@ pub(super) async fn authenticate(exchange: &Exchange, form: &Form) -> Result<App
     };
     if !is_itself || application.revoked_at.is_some() {
         strangers::refuse(exchange, "client_refused");
-        // Counted by network too, so that nobody can use up the requests of a client that they only know by name.
-        let bucket = format!("oauth:{}:{}", application.id, network(exchange.head.client));
-        take(exchange, &bucket).await?;
+        somebody(exchange, &application).await?;
         return Err(Refusal::invalid_client());
     }
-    take(exchange, &format!("oauth:{}", application.id)).await?;
+    if application.kind.has_secret() {
+        itself(exchange, &application).await?;
+    } else {
+        somebody(exchange, &application).await?;
+    }
     Ok(application)
+}
+
+/// Counts a request of an application that has shown that it is itself.
+pub(super) async fn itself(exchange: &Exchange, application: &Application) -> Result<(), Refusal> {
+    take(exchange, &format!("oauth:{}", application.id)).await
+}
+
+/// Counts a request of whoever knows an application's name: by network, so that nobody can use up the requests of a
+/// client that they only know by name.
+async fn somebody(exchange: &Exchange, application: &Application) -> Result<(), Refusal> {
+    let network = network(exchange.head.client);
+    take(exchange, &format!("oauth:{}:{network}", application.id)).await
 }
 
 /// Takes one request out of the bucket of a client.

@@ -77,6 +77,17 @@ impl Wish {
             now,
         })
     }
+
+    /// Whether it has a code of this application, and what the code was asked for with: then it is the application that
+    /// asks, whether or not the code is good for anything still.
+    async fn shows(&self, exchange: &Exchange, application: &Application) -> Result<bool, Refusal> {
+        let found = oauth_authorization::find(&exchange.gateway.store, &self.digest).await;
+        let found = found.map_err(|error| Refusal::store(&error))?;
+        Ok(found.is_some_and(|code| {
+            code.application_id == application.id
+                && pkce::proves(&self.verifier, &code.code_challenge)
+        }))
+    }
 }
 
 async fn redeem(exchange: &mut Exchange) -> Result<Value, Refusal> {
@@ -84,6 +95,9 @@ async fn redeem(exchange: &mut Exchange) -> Result<Value, Refusal> {
     let application = client::authenticate(exchange, &form).await?;
     // The body may have taken its time: what counts is when it was there.
     let wish = Wish::read(&form, moment::now())?;
+    if !application.kind.has_secret() && wish.shows(exchange, &application).await? {
+        client::itself(exchange, &application).await?;
+    }
     let scribe = exchange.trail.scribe();
     let done = exchange.gateway.store.transaction(move |mut tx| {
         Box::pin(async move {

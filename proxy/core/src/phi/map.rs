@@ -345,11 +345,26 @@ impl PlaceholderMap {
             .is_some_and(|ledger| ledger.entries.contains_key(&number))
     }
 
+    /// Whether the caller of text reads a value in the place of this number.
+    pub(super) fn is_read(&self, kind: &str, number: u32) -> bool {
+        let ledger = self.kinds.get(kind);
+        let entry = ledger.and_then(|ledger| ledger.entries.get(&number));
+        matches!(entry, Some(Entry::Value { speaker, .. }) if speaker.reach() >= IN_TEXT)
+    }
+
+    /// Whether a text is a placeholder of this map, and nothing else.
+    pub(super) fn is_placeholder(&self, text: &str) -> bool {
+        let tokens = token::tokens(text, |kind| self.knows_kind(kind));
+        tokens.iter().any(|token| {
+            token.range == (0..text.len()) && self.holds(token.kind.as_str(), token.number)
+        })
+    }
+
     pub(super) fn knows_kind(&self, kind: &str) -> bool {
         self.kinds.contains_key(kind)
     }
 
-    /// Every value with its kind, as it reads.
+    /// Every value with its kind, as it reads. What only looks like a placeholder is none.
     pub(super) fn values(&self) -> impl Iterator<Item = (&Kind, &str)> {
         self.kinds.iter().flat_map(|(kind, ledger)| {
             ledger
@@ -363,6 +378,7 @@ impl PlaceholderMap {
                     } => Some((kind, reads.as_deref().unwrap_or(original))),
                     Entry::Literal => None,
                 })
+                .filter(|(_, value)| !token::is_one(value))
         })
     }
 

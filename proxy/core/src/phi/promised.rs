@@ -1,17 +1,36 @@
 //! Schemas that a provider holds its model to. A value that was replaced has the form of its placeholder: where the
 //! schema asks for the form of a date or an address the model could not say the placeholder, and would have to invent a
 //! value. What a schema says of the form of its strings becomes part of the description, as long as the request has
-//! placeholders; what the caller gets back has the form again, because the values are back in their place. In the same way
-//! a string may stand for a number, which loses its quotes on the way back (`restore::numbers`).
+//! placeholders, and so does a bound that was replaced itself. In the same way a placeholder may stand for a number. What
+//! comes back is a number again, or a date as the schema wants it, where it can be ([`super::restore::forms`]).
 
-use serde_json::{Map, Value, json};
+mod numbers;
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
 
 use super::map::{PlaceholderMap, Speaker};
-use super::restore::numbers::is_number;
+use super::restore::forms::is_number;
 use crate::chat::{ChatRequest, ResponseFormat};
+pub(super) use numbers::is_of_placeholders;
+#[cfg(test)]
+pub(super) use numbers::{alternative, loosen};
 
 /// What bounds the form of a string.
 const FORMS: [&str; 4] = ["format", "pattern", "minLength", "maxLength"];
+/// Bounds that are numbers. A placeholder is none, so that a schema with one in such a place is no schema.
+const BOUNDS: [&str; 9] = [
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minItems",
+    "maxItems",
+    "minProperties",
+    "maxProperties",
+];
 
 /// Words behind which schemas stand by name, in a list, and alone. Below a condition nothing is taken away: that would
 /// ask for something else.
@@ -25,28 +44,34 @@ pub fn may_hold_placeholders(chat: &mut ChatRequest, map: &PlaceholderMap) {
     if map.is_empty() {
         return;
     }
-    each_promised(chat, |_, schema| each(schema, &mut describe_forms));
-    let numbers = map.restorable().filter(|(_, value, _)| is_number(value));
-    let speakers: Vec<Speaker> = numbers.map(|(_, _, speaker)| speaker).collect();
-    // What only the program has said is restored for tools alone.
-    let has_numbers = |promise: Promise| match promise {
-        Promise::Tool => !speakers.is_empty(),
-        Promise::Text => speakers.contains(&Speaker::Caller),
-    };
-    let mut unions = 0;
+    let kinds = [Promise::Text, Promise::Tool].map(|promise| kinds_of_numbers(map, promise));
+    let [for_text, for_tools] = kinds.map(|kinds| numbers::alternative(&kinds));
     each_promised(chat, |promise, schema| {
         each(schema, &mut |fields| {
-            let is_loosened = has_numbers(promise) && is_any_number(fields);
-            unions += usize::from(is_union(fields) || is_loosened);
+            describe_forms(fields);
+            numbers::replace_values(fields, |value| map.is_placeholder(value));
         });
+        let alternative = match promise {
+            Promise::Text => &for_text,
+            Promise::Tool => &for_tools,
+        };
+        if let Some(alternative) = alternative {
+            numbers::loosen(schema, alternative);
+        }
     });
-    if unions <= MAX_UNIONS {
-        each_promised(chat, |promise, schema| {
-            if has_numbers(promise) {
-                loosen_numbers(schema);
-            }
-        });
-    }
+}
+
+/// The kinds of the placeholders that stand for numbers where a schema is promised.
+fn kinds_of_numbers(map: &PlaceholderMap, promise: Promise) -> BTreeSet<String> {
+    // What only the program has said is restored for tools alone.
+    let is_restored = |speaker| match promise {
+        Promise::Tool => true,
+        Promise::Text => speaker == Speaker::Caller,
+    };
+    map.restorable()
+        .filter(|(_, value, speaker)| is_restored(*speaker) && is_number(value))
+        .filter_map(|(inside, ..)| Some(inside.rsplit_once('_')?.0.to_owned()))
+        .collect()
 }
 
 /// What a schema is promised for.
@@ -56,10 +81,6 @@ enum Promise {
     Tool,
 }
 
-/// Schemas with alternatives, in all that a request promises: kind A's vendor takes no more (its page on structured
-/// outputs).
-const MAX_UNIONS: usize = 16;
-
 fn each_promised(chat: &mut ChatRequest, mut call: impl FnMut(Promise, &mut Value)) {
     if let Some(ResponseFormat::JsonSchema { schema, .. }) = &mut chat.response_format {
         call(Promise::Text, schema);
@@ -68,36 +89,6 @@ fn each_promised(chat: &mut ChatRequest, mut call: impl FnMut(Promise, &mut Valu
         if tool.strict == Some(true) {
             call(Promise::Tool, &mut tool.input_schema);
         }
-    }
-}
-
-fn is_union(fields: &Map<String, Value>) -> bool {
-    ALTERNATIVES.iter().any(|word| fields.contains_key(*word))
-        || matches!(fields.get("type"), Some(Value::Array(_)))
-}
-
-const ALTERNATIVES: [&str; 3] = ["anyOf", "oneOf", "allOf"];
-
-/// Whether a schema takes any number, or none at all.
-fn is_any_number(fields: &Map<String, Value>) -> bool {
-    let is_number = |word: &str| matches!(word, "integer" | "number");
-    let words = types(fields);
-    words.iter().any(|word| is_number(word))
-        && words.iter().all(|word| is_number(word) || word == "null")
-        && !["enum", "const", "$ref"]
-            .iter()
-            .chain(&ALTERNATIVES)
-            .any(|word| fields.contains_key(*word))
-}
-
-fn types(fields: &Map<String, Value>) -> Vec<String> {
-    match fields.get("type") {
-        Some(Value::String(word)) => vec![word.clone()],
-        Some(Value::Array(words)) => words
-            .iter()
-            .map(|word| word.as_str().unwrap_or_default().to_owned())
-            .collect(),
-        _ => Vec::new(),
     }
 }
 
@@ -121,99 +112,56 @@ fn each(schema: &mut Value, call: &mut impl FnMut(&mut Map<String, Value>)) {
     call(fields);
 }
 
-/// What a schema of a number has beside its type, and what goes with it into one of two alternatives.
-const OF_NUMBERS: [&str; 5] = [
-    "minimum",
-    "maximum",
-    "exclusiveMinimum",
-    "exclusiveMaximum",
-    "multipleOf",
-];
-
-/// Lets a schema have placeholders where it asks for any number, and where `restore::numbers` makes them numbers again.
-pub(super) fn loosen_numbers(schema: &mut Value) {
-    let Value::Object(fields) = schema else {
-        return;
-    };
-    let has = |word: &str| fields.contains_key(word);
-    let is_one_thing = !(has("type") || has("properties")) || !has("anyOf") && !has("$ref");
-    let types = types(fields);
-    let is_of_one_type = types.iter().filter(|word| *word != "null").count() <= 1;
-    let (has_places, has_patterns) = (has("prefixItems"), has("patternProperties"));
-    for (word, value) in fields.iter_mut() {
-        match (word.as_str(), value) {
-            ("$defs" | "definitions", Value::Object(named)) => {
-                named.values_mut().for_each(loosen_within);
-            }
-            _ if !is_one_thing || !is_of_one_type => {}
-            ("properties", Value::Object(named)) => {
-                named.values_mut().for_each(loosen_within);
-            }
-            ("anyOf", Value::Array(listed)) => listed.iter_mut().for_each(loosen_within),
-            ("items", inner) if !has_places => loosen_within(inner),
-            ("additionalProperties", inner) if !has_patterns => loosen_within(inner),
-            _ => {}
-        }
-    }
-}
-
-/// A schema that is no whole one, and what is within.
-fn loosen_within(schema: &mut Value) {
-    loosen_numbers(schema);
-    let Value::Object(fields) = schema else {
-        return;
-    };
-    if !is_any_number(fields) {
-        return;
-    }
-    let mut words = types(fields);
-    words.dedup();
-    let of_number: Map<String, Value> = OF_NUMBERS
-        .iter()
-        .filter_map(|word| fields.shift_remove_entry(*word))
-        .collect();
-    fields.shift_remove("type");
-    let alternatives = words.iter().map(|word| {
-        let mut alternative = Map::from_iter([("type".to_owned(), json!(word))]);
-        if word != "null" {
-            alternative.extend(of_number.clone());
-        }
-        Value::Object(alternative)
-    });
-    let alternatives = alternatives.chain([of_placeholders()]).collect();
-    fields.insert("anyOf".to_owned(), alternatives);
-}
-
-/// The alternative to a number.
-fn of_placeholders() -> Value {
-    json!({"type": "string", "description": "The placeholder that stands for the number, with its brackets."})
-}
-
-/// Whether a schema is the alternative to a number.
-pub(super) fn is_of_placeholders(schema: &Value) -> bool {
-    *schema == of_placeholders()
-}
-
 fn describe_forms(fields: &mut Map<String, Value>) {
+    let is_described = |word: &str, value: &Value| {
+        FORMS.contains(&word) || (BOUNDS.contains(&word) && value.is_string())
+    };
+    let words = FORMS.iter().chain(&BOUNDS);
     let mut forms = Map::new();
-    for word in FORMS {
-        if let Some(form) = fields.shift_remove(word) {
-            forms.insert(word.to_owned(), form);
+    for word in words {
+        if fields
+            .get(*word)
+            .is_some_and(|value| is_described(word, value))
+            && let Some(form) = fields.shift_remove(*word)
+        {
+            forms.insert((*word).to_owned(), form);
         }
     }
-    if forms.is_empty() {
-        return;
+    if !forms.is_empty() {
+        describe(fields, &Value::Object(forms).to_string());
     }
-    let forms = Value::Object(forms);
+}
+
+/// Adds a paragraph to the description of a schema.
+fn describe(fields: &mut Map<String, Value>, words: &str) {
     let description = match fields.get("description").and_then(Value::as_str) {
-        Some(words) if !words.is_empty() => format!("{words}\n\n{forms}"),
-        _ => forms.to_string(),
+        Some(before) if !before.is_empty() => format!("{before}\n\n{words}"),
+        _ => words.to_owned(),
     };
     fields.insert("description".to_owned(), description.into());
 }
 
+/// The last paragraph of the description of a schema.
+fn last_described(fields: &Map<String, Value>) -> Option<&str> {
+    let description = fields.get("description")?.as_str()?;
+    description.rsplit("\n\n").next()
+}
+
+/// Whether a schema of strings wants dates, in its own words or in its description.
+pub(super) fn wants_date(fields: &Map<String, Value>) -> bool {
+    let is_date = |form: &Value| form == "date";
+    fields.get("format").is_some_and(is_date)
+        || last_described(fields)
+            .filter(|words| words.starts_with('{'))
+            .and_then(|words| serde_json::from_str::<Map<String, Value>>(words).ok())
+            .and_then(|forms| forms.get("format").map(is_date))
+            .unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::super::kind::Kind;
     use super::*;
 
@@ -269,42 +217,6 @@ mod tests {
     }
 
     #[test]
-    fn numbers_may_be_placeholders_wherever_a_schema_stands() {
-        let placeholder = of_placeholders;
-        for (schema, expected) in [
-            (
-                json!({"type": "object", "properties": {"mrn": {"type": "integer", "minimum": 1, "description": "Whose."}}}),
-                json!({"type": "object", "properties": {"mrn": {
-                    "description": "Whose.",
-                    "anyOf": [{"type": "integer", "minimum": 1}, placeholder()]
-                }}}),
-            ),
-            (
-                json!({"properties": {"a": {"type": ["integer", "null"], "minimum": 1}}}),
-                json!({"properties": {"a": {
-                    "anyOf": [{"type": "integer", "minimum": 1}, {"type": "null"}, placeholder()]
-                }}}),
-            ),
-            (
-                json!({"properties": {"a": {"type": "number", "anyOf": [{"type": "integer"}]}}}),
-                json!({"properties": {"a": {"type": "number", "anyOf": [{"type": "integer"}]}}}),
-            ),
-            (
-                json!({"type": "array", "items": {"type": "number"}}),
-                json!({"type": "array", "items": {"anyOf": [{"type": "number"}, placeholder()]}}),
-            ),
-            (
-                json!({"properties": {"a": {"type": "integer", "enum": [1, 2]}, "b": {"type": "string"}}}),
-                json!({"properties": {"a": {"type": "integer", "enum": [1, 2]}, "b": {"type": "string"}}}),
-            ),
-        ] {
-            let mut loosened = schema;
-            loosen_numbers(&mut loosened);
-            assert_eq!(loosened, expected);
-        }
-    }
-
-    #[test]
     fn numbers_stay_where_no_placeholder_stands_for_one() {
         let mut chat = ChatRequest::of_user_text("");
         let schema = json!({"type": "object", "properties": {"mrn": {"type": "integer"}}});
@@ -325,17 +237,55 @@ mod tests {
         map.issue(&Kind::named("MRN"), "4471223", "4471223", Speaker::Caller);
         may_hold_placeholders(&mut chat, &map);
         assert_ne!(of(&chat), schema);
-        // More alternatives than a provider takes would have the request refused.
-        let many: Map<String, Value> = (0..=MAX_UNIONS)
-            .map(|at| (format!("n{at}"), json!({"type": "integer"})))
-            .collect();
-        let schema = json!({"type": "object", "properties": many});
+    }
+
+    #[test]
+    fn what_was_replaced_among_numbers_is_told_in_words() {
+        let mut map = PlaceholderMap::default();
+        map.issue(&Kind::named("MRN"), "4471223", "4471223", Speaker::Caller);
+        let mut chat = ChatRequest::of_user_text("");
         chat.response_format = Some(ResponseFormat::JsonSchema {
             name: None,
-            schema: schema.clone(),
+            schema: json!({"properties": {
+                "most": {"type": "integer", "minimum": 1, "maximum": "[MRN_1]"},
+                "one": {"type": "integer", "enum": ["[MRN_1]"]},
+                "none": {"type": "integer", "enum": ["[MRN_9]"]}
+            }}),
             strict: None,
         });
         may_hold_placeholders(&mut chat, &map);
-        assert_eq!(of(&chat), schema);
+        let Some(ResponseFormat::JsonSchema { schema, .. }) = chat.response_format else {
+            return;
+        };
+        let properties = &schema["properties"];
+        assert_eq!(
+            properties["most"]["description"],
+            r#"{"maximum":"[MRN_1]"}"#
+        );
+        let first = json!({"type": "integer", "minimum": 1});
+        assert_eq!(properties["most"]["anyOf"][0], first);
+        assert_eq!(properties["one"]["type"], "string");
+        assert_eq!(properties["none"]["type"], "integer");
+    }
+
+    #[test]
+    fn a_schema_of_dates_is_one_in_either_words() {
+        let wants = |schema: Value| schema.as_object().is_some_and(wants_date);
+        for day in [
+            json!({"type": "string", "format": "date"}),
+            json!({"type": "string", "format": "date", "description": "The day.", "minLength": 1}),
+        ] {
+            assert!(wants(day.clone()));
+            assert!(wants(loosened(day)));
+        }
+        for other in [
+            json!({"type": "string", "description": "A date."}),
+            json!({"type": "string", "description": "{\"format\":\"date\"}\n\nMore."}),
+            json!({"type": "string", "format": "date-time"}),
+            json!({"type": "string", "description": "{\"pattern\":\"date\"}"}),
+        ] {
+            assert!(!wants(other.clone()));
+            assert!(!wants(loosened(other)));
+        }
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! Text that looks like a placeholder and that this conversation did not issue keeps its look, and its
 //! number is never given to a value: so it can never be restored to one. Placeholders that were issued stay
-//! themselves, and no part of one is replaced again.
+//! themselves, and no part of one is replaced again. Only where somebody writes one who has read a value in its place,
+//! they mean what they write: it is a value then, with a placeholder of its own.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -30,8 +31,17 @@ pub struct Shifted {
     pub segment: usize,
 }
 
+/// Who reads the reply.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Listener {
+    /// They get values in the place of placeholders.
+    pub gets_values: bool,
+    /// Messages at the front of the chat that are as they were stored: with the placeholders of the conversation.
+    pub stored_messages: usize,
+}
+
 /// Replaces `findings` of `scan` in `chat`, and counts what was replaced. Numbers are given in the order of
-/// first appearance. `restores`: the caller gets values in the place of placeholders.
+/// first appearance.
 ///
 /// # Errors
 /// [`Shifted`] when `chat` is not what `scan` read, or `findings` are not of it.
@@ -40,7 +50,7 @@ pub fn redact(
     scan: &TextScan,
     findings: &[Finding],
     map: &mut PlaceholderMap,
-    restores: bool,
+    listener: Listener,
 ) -> Result<Counts, Shifted> {
     if let Some(finding) = findings.iter().find(|finding| !scan.holds(finding)) {
         let segment = finding.segment;
@@ -49,8 +59,15 @@ pub fn redact(
     let (tokens, shown) = look_alikes(scan, findings, map);
     let findings = token::divide(scan, findings, &tokens);
     let mut along = Along::new(scan);
-    if restores {
+    if listener.gets_values {
         along.shown = shown;
+        let stored = scan.first_messages(listener.stored_messages);
+        let is_meant = |token: &&Token| is_meant(scan, token, &stored, map);
+        along.meant = tokens
+            .iter()
+            .filter(is_meant)
+            .map(|token| token.range.start)
+            .collect();
     }
     if chat.has_house_prompt {
         along.prompter = Speaker::Operator;
@@ -137,6 +154,20 @@ fn disguised(scan: &TextScan, in_use: impl Fn(&str) -> bool) -> Vec<(Kind, u32)>
     numbers
 }
 
+/// Whether whoever wrote a look-alike means it, because they read a value in the place of the placeholder.
+fn is_meant(scan: &TextScan, token: &Token, stored: &Range<usize>, map: &PlaceholderMap) -> bool {
+    let at = scan.segment_at(token.range.start);
+    scan.segments().get(at).is_some_and(|segment| {
+        segment.form == Form::Text
+            && matches!(
+                segment.origin,
+                Origin::SystemPrompt | Origin::UserText | Origin::ToolResult
+            )
+            && !stored.contains(&at)
+            && map.is_read(token.kind.as_str(), token.number)
+    })
+}
+
 fn segment_of(scan: &TextScan, offset: usize) -> Option<&Segment> {
     scan.segments().get(scan.segment_at(offset))
 }
@@ -159,7 +190,7 @@ fn plan(
     let mut tokens = tokens.iter().peekable();
     for finding in findings {
         while let Some(token) = tokens.next_if(|token| token.range.start < finding.start) {
-            map.reserve(&token.kind, token.number);
+            edits.extend(passed(&along, token, map));
         }
         let edit = replacement(&mut along, finding, map);
         edits.push(edit.ok_or(Shifted {
@@ -168,9 +199,28 @@ fn plan(
         counts.add(&finding.kind);
     }
     for token in tokens {
-        map.reserve(&token.kind, token.number);
+        edits.extend(passed(&along, token, map));
     }
     Ok((edits, counts))
+}
+
+/// The edit of a look-alike that is meant as it stands; of others the number is kept.
+fn passed(along: &Along<'_>, token: &Token, map: &mut PlaceholderMap) -> Option<Edit> {
+    let Token {
+        range,
+        kind,
+        number,
+    } = token;
+    if !along.meant.contains(&range.start) {
+        map.reserve(kind, *number);
+        return None;
+    }
+    let written = along.scan.text().get(range.clone())?;
+    let number = map.issue_beside(&along.shown, kind, written, written, Speaker::Caller);
+    Some(Edit {
+        range: range.clone(),
+        placeholder: token::bracketed(kind, number),
+    })
 }
 
 /// The edit of a finding; nothing where its place is none of the scan's.
@@ -305,6 +355,8 @@ struct Along<'s> {
     /// Whose words a system prompt is.
     prompter: Speaker,
     shown: Shown,
+    /// Where look-alikes begin that are meant as they stand.
+    meant: HashSet<usize>,
     /// Of which segment something was read, and up to which byte of the buffer.
     segment: usize,
     read: usize,
@@ -317,6 +369,7 @@ impl<'s> Along<'s> {
             scan,
             prompter: Speaker::Program,
             shown: Shown::default(),
+            meant: HashSet::new(),
             segment: 0,
             read: 0,
             reader: Prose::default(),
@@ -381,7 +434,7 @@ mod tests {
                 &scan,
                 &findings,
                 &mut PlaceholderMap::default(),
-                false,
+                Listener::default(),
             );
             assert_eq!(redacted, Err(Shifted { segment: 0 }));
         }
@@ -391,7 +444,7 @@ mod tests {
             &scan,
             &known,
             &mut PlaceholderMap::default(),
-            false,
+            Listener::default(),
         );
         assert_eq!(redacted, Err(Shifted { segment: 7 }));
     }

@@ -19,11 +19,19 @@ pub const MAX_LOCATIONS: usize = 100;
 /// 403 `PHI_BLOCKED` with kinds, counts and places, never text (contract 21).
 pub fn blocked(chat: &mut ChatRequest, findings: &[Finding]) -> Fault {
     let counts: Counts = findings.iter().map(|finding| &finding.kind).collect();
+    counted(&counts).detail("locations", locations(chat, findings))
+}
+
+/// As [`blocked`], for what was found in a request that has been rewritten since: nobody knows the places any more.
+pub fn blocked_since(counts: &Counts) -> Fault {
+    counted(counts).detail("locations", Value::Array(Vec::new()))
+}
+
+fn counted(counts: &Counts) -> Fault {
     Code::PhiBlocked
         .fault()
         .detail("entity_types", counts.entity_types())
         .detail("counts", Value::Object(counts.to_json()))
-        .detail("locations", locations(chat, findings))
 }
 
 /// 400 `PHI_IN_TOOL_SCHEMA` when a finding is in a tool definition; `error.param` is tool and JSON pointer.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::restore::numbers::{NumberPlaces, Unquoter};
+use super::restore::forms::{FormPlaces, Former};
 use super::restore::{Channel, RestoreTable, Restorer, restore};
 use crate::chat::{ChatEvent, ChatRequest, Finish, ResponseFormat};
 
@@ -22,41 +22,41 @@ pub struct ReplyRestorer {
     open: Option<Prose>,
     /// By the index of the tool call.
     calls: BTreeMap<u32, Call>,
-    /// What was asked: its schemas say where numbers are wanted.
+    /// What was asked: its schemas say where numbers and dates are wanted.
     chat: Arc<ChatRequest>,
     /// Of the tools that were called.
-    tools: BTreeMap<String, Option<Arc<NumberPlaces>>>,
+    tools: BTreeMap<String, Option<Arc<FormPlaces>>>,
     /// Of a text that was asked for in a schema.
-    text_numbers: Option<Unquoter>,
+    text_forms: Option<Former>,
     /// In calls that are finished.
     restored_in_calls: u64,
     drifted_in_calls: u64,
 }
 
-/// For what is to conform to a schema, where that wants numbers.
-fn unquoter(schema: &Value) -> Option<Unquoter> {
-    NumberPlaces::of(schema).map(|places| Unquoter::new(Arc::new(places)))
+/// For what is to conform to a schema, where that wants numbers or dates.
+fn former(schema: &Value) -> Option<Former> {
+    FormPlaces::of(schema).map(|places| Former::new(Arc::new(places)))
 }
 
 /// The arguments of one tool call.
 struct Call {
     restorer: Restorer,
-    unquoter: Option<Unquoter>,
+    former: Option<Former>,
 }
 
 impl Call {
     fn push(&mut self, fragment: &str) -> String {
         let restored = self.restorer.push(fragment);
-        match &mut self.unquoter {
-            Some(unquoter) => unquoter.push(&restored),
+        match &mut self.former {
+            Some(former) => former.push(&restored),
             None => restored,
         }
     }
 
     fn finish(&mut self) -> String {
         let restored = self.restorer.finish();
-        match &mut self.unquoter {
-            Some(unquoter) => unquoter.push(&restored) + &unquoter.finish(),
+        match &mut self.former {
+            Some(former) => former.push(&restored) + &former.finish(),
             None => restored,
         }
     }
@@ -80,16 +80,14 @@ impl Prose {
 impl ReplyRestorer {
     /// A restorer for a reply to `chat`, of which nothing was seen yet.
     pub fn new(table: Arc<RestoreTable>, chat: Arc<ChatRequest>) -> Self {
-        let text_numbers = match &chat.response_format {
-            Some(ResponseFormat::JsonSchema { schema, .. }) if !table.is_empty() => {
-                unquoter(schema)
-            }
+        let text_forms = match &chat.response_format {
+            Some(ResponseFormat::JsonSchema { schema, .. }) if !table.is_empty() => former(schema),
             _ => None,
         };
         Self {
             chat,
             tools: BTreeMap::new(),
-            text_numbers,
+            text_forms,
             text: Restorer::new(Arc::clone(&table), Channel::Prose),
             reasoning: Restorer::new(Arc::clone(&table), Channel::Prose),
             table,
@@ -112,8 +110,8 @@ impl ReplyRestorer {
             ChatEvent::ToolCallStart { index, id, name } => {
                 self.end_prose(out);
                 let restorer = Restorer::new(Arc::clone(&self.table), Channel::Json);
-                let unquoter = self.places(&name).map(Unquoter::new);
-                self.calls.insert(index, Call { restorer, unquoter });
+                let former = self.places(&name).map(Former::new);
+                self.calls.insert(index, Call { restorer, former });
                 out.push(ChatEvent::ToolCallStart { index, id, name });
             }
             ChatEvent::ToolCallDelta { index, fragment } => {
@@ -180,8 +178,8 @@ impl ReplyRestorer {
             self.open = Some(prose);
         }
         let mut text = self.restorer(prose).push(piece);
-        if let Some(unquoter) = self.unquoter(prose) {
-            text = unquoter.push(&text);
+        if let Some(former) = self.former(prose) {
+            text = former.push(&text);
         }
         if !text.is_empty() {
             out.push(prose.event(text));
@@ -191,8 +189,8 @@ impl ReplyRestorer {
     fn end_prose(&mut self, out: &mut Vec<ChatEvent>) {
         if let Some(prose) = self.open.take() {
             let mut text = self.restorer(prose).finish();
-            if let Some(unquoter) = self.unquoter(prose) {
-                text = unquoter.push(&text) + &unquoter.finish();
+            if let Some(former) = self.former(prose) {
+                text = former.push(&text) + &former.finish();
             }
             if !text.is_empty() {
                 out.push(prose.event(text));
@@ -200,18 +198,18 @@ impl ReplyRestorer {
         }
     }
 
-    /// Where a tool wants numbers; each schema is read once.
-    fn places(&mut self, name: &str) -> Option<Arc<NumberPlaces>> {
+    /// Where a tool wants numbers and dates; each schema is read once.
+    fn places(&mut self, name: &str) -> Option<Arc<FormPlaces>> {
         let places = self.tools.entry(name.to_owned()).or_insert_with(|| {
             let mut tools = self.chat.tools.iter();
             let tool = tools.find(|tool| tool.name == name)?;
-            NumberPlaces::of(&tool.input_schema).map(Arc::new)
+            FormPlaces::of(&tool.input_schema).map(Arc::new)
         });
         places.clone()
     }
 
-    fn unquoter(&mut self, prose: Prose) -> Option<&mut Unquoter> {
-        self.text_numbers.as_mut().filter(|_| prose == Prose::Text)
+    fn former(&mut self, prose: Prose) -> Option<&mut Former> {
+        self.text_forms.as_mut().filter(|_| prose == Prose::Text)
     }
 
     fn restorer(&mut self, prose: Prose) -> &mut Restorer {
@@ -238,12 +236,14 @@ impl ReplyRestorer {
             reason,
             raw,
             stop_sequence,
+            refused_category,
         } = finish;
         let stop_sequence = stop_sequence.map(|stop| restore(&stop, &self.table, Channel::Prose).0);
         Finish {
             reason,
             raw,
             stop_sequence,
+            refused_category,
         }
     }
 }

@@ -5,8 +5,9 @@
 //! address that the model wrote: fetching it would carry the value away.
 
 mod address;
+mod dates;
+pub(super) mod forms;
 pub(super) mod json;
-pub(super) mod numbers;
 pub(super) mod prose;
 
 use std::collections::BTreeMap;

@@ -29,6 +29,8 @@ pub struct TextScan {
     segments: Vec<Segment>,
     /// Which segments are tool definitions; they are neighbours.
     tools: Range<usize>,
+    /// The first segment of each message; of one without text, the next.
+    messages: Vec<usize>,
     /// What detectors read, where that is not `text` itself.
     reading: Option<Reading>,
 }
@@ -172,6 +174,9 @@ impl TextScan {
                     scan.tools.start = at;
                 }
                 scan.tools.end = at + 1;
+            }
+            if let Some(message) = spot.message() {
+                scan.messages.resize(message + 1, at);
             }
             match spot.joint {
                 Joint::Apart => {}
@@ -408,6 +413,15 @@ impl TextScan {
     /// Positions in [`Self::segments`] that belong to tool definitions.
     pub fn tools(&self) -> Range<usize> {
         self.tools.clone()
+    }
+
+    /// Positions in [`Self::segments`] that belong to so many messages at the front.
+    pub(super) fn first_messages(&self, count: usize) -> Range<usize> {
+        let start = |message: usize| {
+            let found = self.messages.get(message);
+            found.copied().unwrap_or(self.segments.len())
+        };
+        start(0)..start(count)
     }
 
     /// Whether a finding is one of this text: what is not cannot be replaced.

@@ -19,6 +19,12 @@ use serde_json::Map;
 use super::*;
 use crate::chat::{ChatRequest, Message, Part, Role, Sampling};
 
+/// Callers as most are.
+const RESTORED: Listener = Listener {
+    gets_values: true,
+    stored_messages: 0,
+};
+
 /// Kind and value of everything that the detector of a test knows.
 type Values<'v> = &'v [(&'v str, &'v str)];
 
@@ -91,7 +97,7 @@ fn findings(scan: &TextScan, values: Values<'_>, map: &PlaceholderMap) -> Vec<Fi
 fn guard(chat: &mut ChatRequest, values: Values<'_>, map: &mut PlaceholderMap) -> Counts {
     let scan = TextScan::of(chat);
     let findings = findings(&scan, values, map);
-    redact(chat, &scan, &findings, map, false).unwrap()
+    redact(chat, &scan, &findings, map, Listener::default()).unwrap()
 }
 
 /// Redacts one user text under a map; gives what the provider sees.

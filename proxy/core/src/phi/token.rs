@@ -120,6 +120,12 @@ pub(super) fn tokens(text: &str, in_use: impl Fn(&str) -> bool) -> Vec<Token> {
     found
 }
 
+/// Whether a text is a look-alike of whatever kind, and nothing more.
+pub(super) fn is_one(text: &str) -> bool {
+    let whole = |token: &Token| token.range == (0..text.len());
+    text.starts_with('[') && tokens(text, |_| true).first().is_some_and(whole)
+}
+
 /// Largest number that keeps a look-alike which was not issued from being searched for PHI: what is longer
 /// than four digits could be an identifier in disguise.
 pub(super) const MAX_LITERAL_NUMBER: u32 = 9_999;

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 
 use bytes::Bytes;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use content::document_text;
 pub use content::looks_sealed;
@@ -21,46 +21,11 @@ pub use place::{Form, Joint, Spot};
 use place::{Place, Step};
 
 use super::Origin;
+use super::call_id::is_made_by_chance;
 use crate::chat::{
     ChatRequest, Document, Image, Media, Message, Part, ResponseFormat, Role, Sampling, Tool,
     ToolCall, ToolChoice, ToolResult,
 };
-
-/// What providers begin the ids of their calls with, and letters and digits that follow at least.
-const CALL_IDS: [&str; 4] = ["toolu_", "call_", "srvtoolu_", "fc_"];
-const MIN_CHANCE_CHARS: usize = 22;
-const MAX_CHANCE_CHARS: usize = 64;
-
-/// Whether an id of a call is what providers make of letters and digits by chance: no words and no numbers, so that
-/// capitals, small letters and digits take turns all the way.
-fn is_made_by_chance(id: &str) -> bool {
-    let rest = CALL_IDS.iter().find_map(|begin| id.strip_prefix(begin));
-    rest.is_some_and(|rest| {
-        let letters = rest.as_bytes();
-        let turns = letters.windows(2).filter(|pair| match pair {
-            [first, second] => sort(*first) != sort(*second),
-            _ => false,
-        });
-        let numbers = letters.split(|letter| !letter.is_ascii_digit());
-        (MIN_CHANCE_CHARS..=MAX_CHANCE_CHARS).contains(&letters.len())
-            && letters.iter().all(u8::is_ascii_alphanumeric)
-            && numbers.map(<[u8]>::len).max().unwrap_or_default() <= MAX_CHANCE_DIGITS
-            && turns.count() * TURNS_PER_CHARS.1 >= letters.len() * TURNS_PER_CHARS.0
-    })
-}
-
-/// Digits in a row that chance gives: a fifth is a number.
-const MAX_CHANCE_DIGITS: usize = 4;
-/// So many turns in so many letters. Of ids made by chance 97 in 100 have them; the others are read.
-const TURNS_PER_CHARS: (usize, usize) = (2, 5);
-
-const fn sort(letter: u8) -> u8 {
-    match letter {
-        b'0'..=b'9' => 0,
-        b'A'..=b'Z' => 1,
-        _ => 2,
-    }
-}
 
 /// Called with every text that is not empty; what it returns takes the text's place.
 pub type Visitor<'v> = dyn FnMut(&Spot<'_>, &str) -> Option<String> + 'v;
@@ -148,6 +113,34 @@ pub fn visit(chat: &mut ChatRequest, visitor: &mut Visitor<'_>) {
 const SAMPLE_KEYS: [&str; 5] = ["default", "const", "enum", "example", "examples"];
 /// Keys of a JSON schema whose keys are names of schemas, and no keys of one.
 const NAMES_BELOW: [&str; 4] = ["properties", "patternProperties", "$defs", "definitions"];
+
+/// The type of a schema that lists numbers and says no type, which a number that is replaced would change.
+fn type_of_numbers(fields: &Map<String, Value>) -> Option<Value> {
+    let values = listed_values(fields);
+    let are_numbers = values
+        .iter()
+        .all(|value| value.is_number() || value.is_null());
+    if fields.contains_key("type") || !are_numbers || !values.iter().any(Value::is_number) {
+        return None;
+    }
+    let kind = match values.iter().any(Value::is_f64) {
+        true => "number",
+        false => "integer",
+    };
+    Some(match values.iter().any(Value::is_null) {
+        true => json!([kind, "null"]),
+        false => json!(kind),
+    })
+}
+
+/// The values that a schema lists.
+fn listed_values(fields: &Map<String, Value>) -> &[Value] {
+    match (fields.get("enum"), fields.get("const")) {
+        (Some(Value::Array(values)), _) => values,
+        (_, Some(value)) => std::slice::from_ref(value),
+        _ => &[],
+    }
+}
 
 /// The longest name of a property that samples are read with.
 const MAX_LABEL_BYTES: usize = 64;
@@ -509,6 +502,8 @@ impl Walk<'_, '_> {
 
     fn object(&mut self, place: &Place<'_>, origin: Origin, fields: &mut Map<String, Value>) {
         let mut renamed = Vec::new();
+        let is_schema = origin == Origin::ToolSchema && self.lead.is_none();
+        let of_numbers = is_schema.then(|| type_of_numbers(fields)).flatten();
         self.write("{");
         for (at, (key, value)) in fields.iter_mut().enumerate() {
             self.write(if at > 0 { ", \"" } else { "\"" });
@@ -517,10 +512,7 @@ impl Walk<'_, '_> {
             }
             self.write("\": ");
             let sample_of = place.key().filter(|above| {
-                origin == Origin::ToolSchema
-                    && self.lead.is_none()
-                    && SAMPLE_KEYS.contains(&key.as_str())
-                    && !NAMES_BELOW.contains(above)
+                is_schema && SAMPLE_KEYS.contains(&key.as_str()) && !NAMES_BELOW.contains(above)
             });
             let place = place.then(Step::Key(key));
             if let Some(property) = sample_of {
@@ -536,6 +528,11 @@ impl Walk<'_, '_> {
         }
         self.write("}");
         self.is_keyed &= fields.is_empty();
+        if let Some(kind) = of_numbers
+            && listed_values(fields).iter().any(Value::is_string)
+        {
+            fields.insert("type".to_owned(), kind);
+        }
         if !renamed.is_empty() {
             rename(fields, renamed);
         }

@@ -23,10 +23,15 @@ fn usage(usage: &Usage) -> Value {
     let prompt_tokens = input_tokens
         .saturating_add(cache_read_input_tokens)
         .saturating_add(cache_creation_input_tokens);
+    let mut details = json!({"cached_tokens": cache_read_input_tokens});
+    // Of few requests; many clients do not know the name.
+    if cache_creation_input_tokens > 0 {
+        details["cache_write_tokens"] = json!(cache_creation_input_tokens);
+    }
     json!({
         "prompt_tokens": prompt_tokens,
         "completion_tokens": output_tokens,
         "total_tokens": prompt_tokens.saturating_add(output_tokens),
-        "prompt_tokens_details": {"cached_tokens": cache_read_input_tokens},
+        "prompt_tokens_details": details,
     })
 }

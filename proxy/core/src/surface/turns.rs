@@ -141,10 +141,8 @@ pub(super) fn check_order(turns: &[Turn], last: LastWord, problems: &mut Problem
     check_calls(turns, problems);
     let is_silent =
         |turn: &Turn| turn.message.role == Role::Assistant && turn.message.content.is_empty();
-    match turns.last() {
-        Some(_) if last == LastWord::OfAnyone && turns.iter().all(is_silent) => {
-            problems.add("messages", "must hold a user message");
-        }
+    // One that is silent begins no reply.
+    match turns.iter().rfind(|turn| !is_silent(turn)) {
         None => problems.add("messages", "must hold a user message"),
         // An open tool call at the end has its own problem.
         Some(Turn { at, message, .. })
@@ -250,6 +248,25 @@ mod tests {
             turn(2, Role::User, vec![result("a")]),
         ];
         assert_eq!(problems(&same), ["messages[1]"]);
+    }
+
+    #[test]
+    fn a_last_turn_that_says_nothing_begins_no_reply() {
+        let user = || turn(0, Role::User, vec![Part::text("q")]);
+        let silent = |at| turn(at, Role::Assistant, Vec::new());
+        let begun = || turn(1, Role::Assistant, vec![Part::text("so")]);
+        for (turns, expected) in [
+            (vec![user(), silent(1)], None),
+            (vec![user(), silent(1), silent(2)], None),
+            (vec![user(), begun()], Some("messages[1]")),
+            (vec![user(), begun(), silent(2)], Some("messages[1]")),
+            (vec![silent(0)], Some("messages")),
+        ] {
+            let mut problems = Problems::default();
+            check_order(&turns, LastWord::OfUser, &mut problems);
+            let fault = problems.into_compat_result().err();
+            assert_eq!(fault.and_then(|fault| fault.param).as_deref(), expected);
+        }
     }
 
     #[test]

@@ -211,7 +211,7 @@ fn input_counts_hold_the_cache() {
         whole["usage"],
         json!({
             "prompt_tokens": 19, "completion_tokens": 7, "total_tokens": 26,
-            "prompt_tokens_details": {"cached_tokens": 5},
+            "prompt_tokens_details": {"cached_tokens": 5, "cache_write_tokens": 3},
         })
     );
 }

@@ -8,7 +8,7 @@ use svc_core::surface::ReplyEncoder;
 use svc_core::surface::messages::Encoder;
 
 use super::replies::{
-    USAGE, any_reason, delta, end, events, finish, frames, head, start, steps, text, write,
+    USAGE, Written, any_reason, delta, end, events, finish, frames, head, start, steps, text, write,
 };
 
 /// A block that is open on the wire.
@@ -214,6 +214,26 @@ fn a_prompt_that_its_provider_has_not_counted_yet_has_our_count() {
         ..Usage::default()
     });
     assert_eq!(begun(&[cached, text("a")]), 0);
+}
+
+#[test]
+fn a_refusal_tells_its_category_without_an_explanation() {
+    let told = |reason, category: Option<&str>| {
+        let mut finish = finish(reason);
+        finish.refused_category = category.map(str::to_owned);
+        let Written { stream, whole } = write::<Encoder>(&[text("x")], &finish);
+        let frames = frames(&stream);
+        let end = frames
+            .iter()
+            .find(|frame| frame.data.contains("message_delta"));
+        let end: Value = serde_json::from_str(&end.unwrap().data).unwrap();
+        assert_eq!(end["delta"].get("stop_details"), whole.get("stop_details"));
+        whole.get("stop_details").cloned()
+    };
+    let expected = json!({"type": "refusal", "category": "bio", "explanation": null});
+    assert_eq!(told(FinishReason::Refusal, Some("bio")), Some(expected));
+    assert_eq!(told(FinishReason::Refusal, None), None);
+    assert_eq!(told(FinishReason::Stop, Some("bio")), None);
 }
 
 #[test]

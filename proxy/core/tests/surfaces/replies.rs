@@ -33,6 +33,7 @@ pub(crate) fn finish(reason: FinishReason) -> Finish {
         reason,
         raw: String::new(),
         stop_sequence: None,
+        refused_category: None,
     }
 }
 

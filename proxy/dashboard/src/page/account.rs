@@ -181,7 +181,7 @@ pub(crate) fn change_password<'a>(
     })
 }
 
-/// The new password; every session ends, and this one goes on under another cookie.
+/// The new password; every session and link ends, and this session goes on under another cookie.
 async fn put_password(
     exchange: &mut Exchange,
     visitor: &Visitor,

@@ -92,6 +92,7 @@ pub(crate) fn submit(exchange: &mut Exchange, fields: Fields) -> Answering<'_> {
         let store = &exchange.gateway.store;
         let taken = throttle::take(store, &counted, exchange.now).await;
         if let Some(wait_ms) = taken.map_err(|error| down(&error))? {
+            strangers::refuse(exchange, "sign_in_throttled");
             let told = login::told_to_wait(exchange, wait_ms);
             return render(exchange, StatusCode::TOO_MANY_REQUESTS, &half, next, told).await;
         }
@@ -105,8 +106,7 @@ pub(crate) fn submit(exchange: &mut Exchange, fields: Fields) -> Answering<'_> {
             End::Over => return Ok(see_other(exchange, "/ui/login")),
             End::Wrong => {}
         }
-        let row = journal::denied(exchange, "user.sign_in_failed", &half.user, "wrong_code");
-        journal::write(exchange, row).await?;
+        login::turned_away(exchange, &half.user, "wrong_code").await?;
         let told = Told::message("This code is not right, or was used before.");
         render(exchange, StatusCode::UNAUTHORIZED, &half, next, told).await
     })

@@ -6,7 +6,7 @@ use http::header::{ACCEPT, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderValue, StatusCode};
 use serde_json::json;
 use svc_control::oauth::authorization::{
-    self, Asked, Decision, Doubt, Question, Verdict, claim, decide, judge, park, question,
+    self, Asked, Decided, Decision, Doubt, Question, Verdict, claim, decide, judge, park, question,
 };
 use svc_core::fault::Fault;
 use svc_core::grant::Grant;
@@ -17,10 +17,12 @@ use svc_pipeline::exchange::Exchange;
 use svc_pipeline::response::{Body, Response};
 use svc_store::oauth_application;
 
+use crate::edit::SHOWN;
 use crate::form::Fields;
 use crate::frame::{self, Answering, html, html_for};
 use crate::redirect::see_other;
 use crate::session::{self, Visitor};
+use crate::told::Told;
 use crate::trouble::down;
 
 pub(crate) const PAGE: &str = "/ui/consent";
@@ -41,7 +43,7 @@ pub(crate) fn authorize(exchange: &mut Exchange) -> Answering<'_> {
             Verdict::Page(doubt) => return doubtful(exchange, &doubt),
         };
         match visitor {
-            Some(visitor) => ask(exchange, asked, &id, &visitor).await,
+            Some(visitor) => ask(exchange, asked, &id, &visitor, Seen::Never).await,
             None => {
                 let next = format!("{PAGE}/{id}");
                 let next: String = form_urlencoded::byte_serialize(next.as_bytes()).collect();
@@ -55,12 +57,22 @@ pub(crate) fn authorize(exchange: &mut Exchange) -> Answering<'_> {
 pub(crate) fn show<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answering<'a> {
     Box::pin(async move {
         let id = exchange.parameter("request").to_owned();
-        match claim(exchange, &id, &visitor.session_id).await {
-            Verdict::Good(asked) => ask(exchange, asked, &id, visitor).await,
-            Verdict::Redirect(location) => Ok(see_other(exchange, &location)),
-            Verdict::Page(doubt) => doubtful(exchange, &doubt),
-        }
+        reopen(exchange, &id, visitor, Seen::Never).await
     })
+}
+
+/// Asks what a parked request asks.
+async fn reopen(
+    exchange: &Exchange,
+    id: &str,
+    visitor: &Visitor,
+    seen: Seen,
+) -> Result<Response, Fault> {
+    match claim(exchange, id, &visitor.session_id).await {
+        Verdict::Good(asked) => ask(exchange, asked, id, visitor, seen).await,
+        Verdict::Redirect(location) => Ok(see_other(exchange, &location)),
+        Verdict::Page(doubt) => doubtful(exchange, &doubt),
+    }
 }
 
 /// `POST /ui/consent`: what the user says.
@@ -71,7 +83,9 @@ pub(crate) fn submit<'a>(
 ) -> Answering<'a> {
     Box::pin(async move {
         let decision = match fields.text("decision") {
-            "allow" => Decision::Allow,
+            "allow" => Decision::Allow {
+                shown: fields.text(SHOWN).to_owned(),
+            },
             "deny" => Decision::Deny,
             _ => return doubtful(exchange, &authorization::UNDECIDED),
         };
@@ -82,12 +96,23 @@ pub(crate) fn submit<'a>(
             Verdict::Page(doubt) => return doubtful(exchange, &doubt),
         };
         match decide(exchange, asked, id, session_id, &visitor.user, decision).await {
-            Verdict::Good(location) | Verdict::Redirect(location) => {
+            Verdict::Good(Decided::Told(location)) | Verdict::Redirect(location) => {
                 Ok(see_other(exchange, &location))
+            }
+            Verdict::Good(Decided::Outdated) => {
+                reopen(exchange, id, visitor, Seen::Otherwise).await
             }
             Verdict::Page(doubt) => doubtful(exchange, &doubt),
         }
     })
+}
+
+/// What a user has seen of a question before.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Seen {
+    Never,
+    /// They have allowed what it was before.
+    Otherwise,
 }
 
 #[derive(Template)]
@@ -95,6 +120,8 @@ pub(crate) fn submit<'a>(
 struct Page<'a> {
     csrf: &'a str,
     request: &'a str,
+    shown: &'a str,
+    told: Told,
     application: &'a str,
     publisher: Option<&'a str>,
     /// The organization that registered the application, where it is not the user's own.
@@ -122,11 +149,13 @@ async fn ask(
     asked: Asked,
     id: &str,
     visitor: &Visitor,
+    seen: Seen,
 ) -> Result<Response, Fault> {
     let Question {
         asked,
         grants,
         allowed_models,
+        shown,
     } = match question(exchange, asked, &visitor.user).await {
         Verdict::Good(question) => question,
         Verdict::Redirect(location) => return Ok(see_other(exchange, &location)),
@@ -140,9 +169,15 @@ async fn ask(
         let found = oauth_application::owner_name(&exchange.gateway.store, application).await;
         Some(found.map_err(|error| down(&error))?)
     };
+    let (status, told) = match seen {
+        Seen::Never => (StatusCode::OK, Told::default()),
+        Seen::Otherwise => (StatusCode::CONFLICT, Told::message(CHANGED)),
+    };
     let page = Page {
         csrf: &visitor.csrf,
         request: id,
+        shown: &shown,
+        told,
         application: &application.writable.name,
         publisher: application.writable.publisher.as_deref(),
         registered_by,
@@ -159,8 +194,10 @@ async fn ask(
     };
     // Chromium holds the redirect that follows a form to this directive too (contract 16.3).
     let target = redirect::policy_source(asked.redirect_uri());
-    html_for(exchange, StatusCode::OK, &page, target.as_slice())
+    html_for(exchange, status, &page, target.as_slice())
 }
+
+const CHANGED: &str = "This was changed elsewhere since the page was opened. Nothing is allowed yet: read it once more, and decide.";
 
 /// What `form-action` of a page names whose form leads to `next`: the application's address, where that is the consent
 /// page of a request, which may be refused at once.

@@ -11,6 +11,7 @@ use svc_store::session::Stage;
 use svc_store::user::{self, User};
 use svc_store::{TransactionError, audit, password as passwords, session as sessions};
 
+use super::users::still_may_change;
 use crate::field::Input;
 use crate::form::Fields;
 use crate::frame::{Answering, html};
@@ -50,10 +51,26 @@ pub(crate) fn show(exchange: &mut Exchange) -> Answering<'_> {
 
 /// The link of the path and whom it is for, while it is good.
 async fn find(exchange: &Exchange) -> Result<(Link, User), Fault> {
-    let digest = digest(exchange);
-    let found = stored::find(&exchange.gateway.store, &digest, exchange.now).await;
-    let found = found.map_err(|error| down(&error))?;
-    found.filter(|(_, user)| !user.suspended).ok_or_else(over)
+    let (store, digest) = (&exchange.gateway.store, digest(exchange));
+    let found = stored::find(store, &digest, exchange.now).await;
+    let (link, user) = found.map_err(|error| down(&error))?.ok_or_else(over)?;
+    let by = match &link.issued_by {
+        Some(id) => user::find(store, &link.org_id, id).await,
+        None => Ok(None),
+    };
+    let by = by.map_err(|error| down(&error))?;
+    if holds(&link, by.as_ref(), &user) {
+        Ok((link, user))
+    } else {
+        Err(over())
+    }
+}
+
+/// Whether a link lets its user in: neither while they are suspended, nor where whoever issued it could not issue it
+/// now. Otherwise an admin would keep, in a link, what they have lost.
+fn holds(link: &Link, by: Option<&User>, user: &User) -> bool {
+    let is_backed = link.issued_by.is_none() || by.is_some_and(|by| still_may_change(by, user));
+    is_backed && !user.suspended
 }
 
 /// Why there is nothing at the address of a link.
@@ -103,14 +120,14 @@ pub(crate) fn submit(exchange: &mut Exchange, fields: Fields) -> Answering<'_> {
             return render(exchange, status, guest, &link, user, told);
         }
         let phc = password::hash(&exchange.gateway, wanted).await?;
-        set(exchange, &link, user, phc).await
+        set(exchange, link, user, phc).await
     })
 }
 
 /// Uses the link up, sets the password and ends every session. Whoever has no second factor is signed in.
 async fn set(
     exchange: &mut Exchange,
-    link: &Link,
+    link: Link,
     user: User,
     phc: String,
 ) -> Result<Response, Fault> {
@@ -124,9 +141,13 @@ async fn set(
         Box::pin(async move {
             // As they stand by now: hashing takes its time.
             let user = user::lock(&mut tx, &user.org_id, &user.id).await?;
-            let user = user.filter(|user| !user.suspended);
             let user = user.ok_or_else(|| TransactionError::Refused(over()))?;
-            if !stored::redeem(&mut tx, &digest, now).await? {
+            let by = match &link.issued_by {
+                Some(id) => user::find_in(&mut tx, &link.org_id, id).await?,
+                None => None,
+            };
+            let is_good = holds(&link, by.as_ref(), &user);
+            if !is_good || !stored::redeem(&mut tx, &digest, now).await? {
                 return Err(TransactionError::Refused(over()));
             }
             passwords::put(&mut tx, &user.org_id, &user.id, &phc, now).await?;

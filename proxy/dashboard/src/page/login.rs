@@ -227,6 +227,17 @@ fn waiting(wait_ms: i64) -> String {
     format!("Too many attempts. Try again in {minutes} {unit}.")
 }
 
+/// The row of somebody who is not let into an account that exists. It is a failing authentication like any other.
+pub(super) async fn turned_away(
+    exchange: &Exchange,
+    user: &User,
+    reason: &str,
+) -> Result<(), Fault> {
+    strangers::count(exchange);
+    let row = journal::denied(exchange, "user.sign_in_failed", user, reason);
+    journal::write(exchange, row).await
+}
+
 /// The row of an attempt that failed. Whoever tried learns nothing of the reason.
 async fn refuse(
     exchange: &Exchange,
@@ -237,10 +248,7 @@ async fn refuse(
         None => {
             strangers::refuse(exchange, "sign_in_unknown");
         }
-        Some(user) => {
-            let row = journal::denied(exchange, "user.sign_in_failed", &user, reason);
-            journal::write(exchange, row).await?;
-        }
+        Some(user) => turned_away(exchange, &user, reason).await?,
     }
     let message = "Address and password do not belong together.";
     Ok(Refusal::Told(StatusCode::UNAUTHORIZED, message.to_owned()))
@@ -294,8 +302,7 @@ pub(super) async fn let_in(
     match done.await {
         Ok(true) => fresh.hand_out(exchange),
         Ok(false) => {
-            let row = journal::denied(exchange, "user.sign_in_failed", &whom, "changed");
-            journal::write(exchange, row).await?;
+            turned_away(exchange, &whom, "changed").await?;
             return Ok(None);
         }
         Err(error) => return Err(not_tied(exchange, &whom, error).await?),
@@ -335,8 +342,7 @@ pub(super) async fn not_tied(
     error: TransactionError<Fault>,
 ) -> Result<Fault, Fault> {
     if matches!(error, TransactionError::Refused(_)) {
-        let row = journal::denied(exchange, "user.sign_in_failed", user, "identity");
-        journal::write(exchange, row).await?;
+        turned_away(exchange, user, "identity").await?;
     }
     Ok(failed(error))
 }

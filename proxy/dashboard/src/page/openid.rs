@@ -21,7 +21,6 @@ use svc_store::{identity, password};
 use super::login::{self, Proof as Judged, Shown, let_in};
 use crate::form::Fields;
 use crate::frame::Answering;
-use crate::journal;
 use crate::proof::is_equal;
 use crate::redirect::{local, see_other};
 use crate::session::{self, Guest};
@@ -154,8 +153,7 @@ async fn whose(
             Ok(Ok(None))
         }
         Some(user) if user.suspended => {
-            let row = journal::denied(exchange, "user.sign_in_failed", &user, "suspended");
-            journal::write(exchange, row).await?;
+            login::turned_away(exchange, &user, "suspended").await?;
             Ok(Ok(None))
         }
         Some(user) => {

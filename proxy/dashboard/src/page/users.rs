@@ -80,6 +80,11 @@ fn may_change(by: &User, to: &User) -> bool {
     by.id != to.id && (is_owner || by.role == Role::Admin && to.role != Role::Owner)
 }
 
+/// As [`may_change`], for what is done or holds on the authority of somebody who may be suspended by now.
+pub(super) fn still_may_change(by: &User, to: &User) -> bool {
+    !by.suspended && may_change(by, to)
+}
+
 /// Roles that somebody may give.
 fn given(by: Role) -> Vec<Role> {
     let roles = Role::ALL.iter().copied();
@@ -275,9 +280,9 @@ async fn add(
     if let Some(answered) = once.answered(exchange).await? {
         return again(&user, &answered);
     }
-    let link = new_link(exchange, &user, Purpose::Invitation);
+    let link = new_link(exchange, &visitor.user, &user, Purpose::Invitation);
     let shown = (user.email.clone(), link.url.clone());
-    let kept = once.answer(&format!("{}\n{}", user.email, link.url))?;
+    let kept = once.answer(&format!("{}\n{}", link.url, asked(&user)))?;
     let row = journal::done(exchange, &visitor.user, "user.created", &user);
     let row = journal::detailed(row, "role", user.role.word());
     let added = exchange.gateway.store.transaction(move |mut tx| {
@@ -298,21 +303,26 @@ async fn add(
     }
 }
 
-/// The link of an invitation that was sent before, where it was for the same person: a browser that went back may have
-/// another in the same form.
+/// The link of an invitation that was sent before, where the same was asked for: a browser that went back may have
+/// something else in the same form.
 fn again(user: &User, answered: &str) -> Result<(String, String), Fault> {
     match answered.split_once('\n') {
-        Some((email, url)) if email == user.email => Ok((email.to_owned(), url.to_owned())),
+        Some((url, before)) if before == asked(user) => Ok((user.email.clone(), url.to_owned())),
         _ => {
-            let message = "This form has invited somebody else. Open the page anew.";
+            let message =
+                "This form was sent before, with something else in it. Open the page anew.";
             Err(Fault::new(Code::IdempotencyConflict, message))
         }
     }
 }
 
-fn new_link(exchange: &Exchange, user: &User, purpose: Purpose) -> NewLink {
+fn asked(user: &User) -> String {
+    [&user.email, user.role.word(), &user.name].join("\n")
+}
+
+fn new_link(exchange: &Exchange, by: &User, user: &User, purpose: Purpose) -> NewLink {
     let base_url = &exchange.gateway.settings.base_url;
-    NewLink::new(base_url, user, purpose, exchange.now)
+    NewLink::new(base_url, user, purpose, Some(by), exchange.now)
 }
 
 /// A new link for somebody: an invitation until they have signed in, then a reset.
@@ -334,7 +344,7 @@ pub(crate) fn send_link<'a>(
         } else {
             (Purpose::Reset, "user.password_reset_issued")
         };
-        let link = new_link(exchange, &user, purpose);
+        let link = new_link(exchange, &visitor.user, &user, purpose);
         let shown = (user.email.clone(), link.url.clone());
         let kept = once.answer(&link.url)?;
         let row = journal::done(exchange, &visitor.user, event, &user);
@@ -393,7 +403,7 @@ async fn judge(
     let refused = TransactionError::Refused;
     let to = to.ok_or_else(|| refused(Code::ResourceNotFound.fault()))?;
     let by = user::find_in(tx, &by.org_id, &by.id).await?;
-    let by = by.filter(|by| !by.suspended && may_change(by, &to));
+    let by = by.filter(|by| still_may_change(by, &to));
     let by = by.ok_or_else(|| refused(not_allowed()))?;
     Ok((by, to))
 }
@@ -454,7 +464,8 @@ async fn apply(
     Ok(see_other(exchange, &format!("{PAGE}?done=saved")))
 }
 
-/// Changes somebody and ends their sessions, so that no session has rights that its user lost.
+/// Changes somebody and ends every way into their account: no session has rights that its user lost, and no link leads
+/// to rights that whoever issued it could not give.
 async fn put(
     exchange: &Exchange,
     visitor: &Visitor,

@@ -2,6 +2,7 @@
 //! which failures leave no doubt that the upstream did nothing.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use futures_util::FutureExt;
@@ -17,7 +18,7 @@ use pingora::upstreams::peer::HttpPeer;
 use pingora::{Error, ErrorType, RetryType};
 use prometheus::IntGauge;
 use svc_pipeline::upstream::{
-    InboundBody, InboundResponse, OutboundRequest, Target, UpstreamError,
+    InboundBody, InboundResponse, OutboundRequest, Repetition, Target, UpstreamError,
 };
 use tokio::time::Instant;
 
@@ -119,6 +120,7 @@ impl Attempt {
     ) -> Result<InboundResponse, Failure> {
         let reused = self.reused;
         let head_limit = self.target.deadlines.head;
+        let begun = Instant::now();
         let Some(session) = self.session.session.as_mut() else {
             return Err(UpstreamError::Protocol.into());
         };
@@ -144,7 +146,16 @@ impl Attempt {
         let head = tokio::time::timeout(head_limit, read_head(session)).await;
         match head {
             Err(_) => Err(UpstreamError::HeadTimeout.into()),
-            Ok(Err(error)) => Err(head_failure(&error, reused)),
+            Ok(Err(error)) => {
+                let again = if !reused || begun.elapsed() > STALE_WITHIN {
+                    Again::Never
+                } else if written.is_ok() && request.repetition == Repetition::Harmful {
+                    Again::IfUnprocessed
+                } else {
+                    Again::IfUnanswered
+                };
+                Err(head_failure(&error, again))
+            }
             Ok(Ok((status, headers))) => Ok(InboundResponse {
                 status,
                 headers,
@@ -297,8 +308,27 @@ async fn read_head(session: &mut Session) -> pingora::Result<(StatusCode, Header
     Error::e_explain(ErrorType::InvalidHTTPHeader, "no final response head")
 }
 
-fn head_failure(error: &Error, reused: bool) -> Failure {
-    if reused && left_before_answering(error) {
+/// 1 s: a connection that was closed before the request came says so within a round trip. One that breaks later had an
+/// upstream that worked; and whoever lets a request go out has looked at what holds a moment before.
+const STALE_WITHIN: Duration = Duration::from_secs(1);
+
+/// When a request may go out once more, over a connection that cannot be stale.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Again {
+    IfUnanswered,
+    /// An upstream that has all of it may have done it before it left: only where it says that it has not.
+    IfUnprocessed,
+    Never,
+}
+
+fn head_failure(error: &Error, again: Again) -> Failure {
+    let is_unprocessed = matches!(error.retry, RetryType::Decided(true));
+    let is_asked = match again {
+        Again::IfUnanswered => true,
+        Again::IfUnprocessed => is_unprocessed,
+        Again::Never => false,
+    };
+    if is_asked && left_before_answering(error) {
         return Failure::Stale;
     }
     Failure::Final(match error.etype() {
@@ -475,8 +505,6 @@ fn body_error(error: &Error) -> UpstreamError {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use std::time::Duration;
-
     use super::*;
     use svc_pipeline::upstream::{ChosenBy, Deadlines, Reached};
 
@@ -517,6 +545,7 @@ mod tests {
             path_and_query: "/v1/messages?a=b".to_owned(),
             headers,
             body: Bytes::from_static(b"body"),
+            repetition: Repetition::Harmless,
             reached: Reached::default(),
         }
     }
@@ -545,19 +574,26 @@ mod tests {
             "while reading response headers, bytes already read: 0",
         );
         error.retry = RetryType::ReusedOnly;
-        assert!(matches!(head_failure(&error, true), Failure::Stale));
-        assert!(matches!(
-            head_failure(&error, false),
-            Failure::Final(UpstreamError::Reset)
-        ));
+        let is_stale = |error: &Error, again| match head_failure(error, again) {
+            Failure::Stale => true,
+            Failure::Final(error) => {
+                assert_eq!(error, UpstreamError::Reset);
+                false
+            }
+        };
+        assert!(is_stale(&error, Again::IfUnanswered));
+        // It may have been done.
+        assert!(!is_stale(&error, Again::IfUnprocessed));
+        assert!(!is_stale(&error, Again::Never));
+        let mut unprocessed = Error::explain(ErrorType::H2Error, "refused stream");
+        unprocessed.retry = RetryType::Decided(true);
+        assert!(is_stale(&unprocessed, Again::IfUnprocessed));
+        assert!(!is_stale(&unprocessed, Again::Never));
         let mut begun = Error::explain(
             ErrorType::ConnectionClosed,
             "while reading response headers, bytes already read: 10",
         );
         begun.retry = RetryType::ReusedOnly;
-        assert!(matches!(
-            head_failure(&begun, true),
-            Failure::Final(UpstreamError::Reset)
-        ));
+        assert!(!is_stale(&begun, Again::IfUnanswered));
     }
 }

@@ -251,6 +251,23 @@ async fn a_client_that_expects_100_gets_it_when_the_body_is_wanted() {
     );
 }
 
+/// It would take an interim head for the answer (RFC 9110, 10.1.1 and 15.2).
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_of_http_1_0_gets_no_100() {
+    let house = House::open(Plan::default(), |_, body| echo(body)).await;
+    let mut client = connect(house.address).await;
+    let head = "POST / HTTP/1.0\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n";
+    send(&mut client, head).await;
+    // Long enough for an interim head to come.
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    send(&mut client, "hello").await;
+    let answer = read_answer(&mut client).await;
+    assert_eq!(
+        (answer.status, answer.body.as_slice()),
+        (200, &b"hello"[..])
+    );
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_small_unread_body_does_not_cost_the_connection() {
     let house = House::open(Plan::default(), |_, _| async { text(401, "no") }).await;

@@ -12,7 +12,8 @@ use prometheus::Registry;
 use svc_core::address::AddressRules;
 use svc_edge::{ConnectorOptions, PingoraConnector, UpstreamMetrics};
 use svc_pipeline::upstream::{
-    Connector, Deadlines, InboundResponse, OutboundRequest, Reached, Target, UpstreamError,
+    Connector, Deadlines, InboundResponse, OutboundRequest, Reached, Repetition, Target,
+    UpstreamError,
 };
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
@@ -26,6 +27,7 @@ fn request() -> OutboundRequest {
         path_and_query: "/v1".to_owned(),
         headers: HeaderMap::new(),
         body: Bytes::from_static(b"hello"),
+        repetition: Repetition::Harmless,
         reached: Reached::default(),
     }
 }
@@ -167,6 +169,50 @@ async fn an_answer_that_has_begun_is_never_repeated() {
     assert_eq!(sending.await.unwrap().err(), Some(UpstreamError::Reset));
     assert_eq!(metric(&registry, "svc_upstream_stale_retries_total"), 0.0);
     assert!(!upstream.has_more());
+}
+
+/// A connection of the pool that took the request, and an upstream that then leaves without a word.
+async fn left_in_silence(repetition: Repetition, after: Duration) -> (Option<UpstreamError>, bool) {
+    let mut upstream = Upstream::open().await;
+    let (connector, _) = connector();
+    let target = shared(upstream.target());
+    let again = || OutboundRequest {
+        repetition,
+        ..request()
+    };
+    let sending = tokio::spawn(connector.send(Arc::clone(&target), again()));
+    let mut stream = upstream.accept().await;
+    takes_request(&mut stream).await;
+    stream.write_all(OK).await.unwrap();
+    whole(sending.await.unwrap().unwrap()).await.unwrap();
+    let sending = tokio::spawn(connector.send(Arc::clone(&target), again()));
+    takes_request(&mut stream).await;
+    tokio::time::sleep(after).await;
+    drop(stream);
+    let is_asked_again = tokio::select! {
+        mut fresh = upstream.accept() => {
+            takes_request(&mut fresh).await;
+            fresh.write_all(OK).await.unwrap();
+            true
+        }
+        () = tokio::time::sleep(Duration::from_millis(300)) => false,
+    };
+    (sending.await.unwrap().err(), is_asked_again)
+}
+
+#[tokio::test]
+async fn what_may_have_been_done_is_not_sent_again() {
+    let at_once = Duration::ZERO;
+    for (repetition, after, asked_again) in [
+        (Repetition::Harmless, at_once, true),
+        (Repetition::Harmful, at_once, false),
+        // No connection that was closed before: the upstream had the request for a while.
+        (Repetition::Harmless, Duration::from_millis(1_100), false),
+    ] {
+        let error = (!asked_again).then_some(UpstreamError::Reset);
+        let found = left_in_silence(repetition, after).await;
+        assert_eq!(found, (error, asked_again), "{repetition:?} {after:?}");
+    }
 }
 
 #[tokio::test]

@@ -11,7 +11,9 @@ use svc_core::fault::Fault;
 use svc_edge::PingoraConnector;
 use svc_pipeline::request::BodyReader;
 use svc_pipeline::response::{Body, ByteStream, Heartbeat, Response};
-use svc_pipeline::upstream::{Connector, InboundBody, OutboundRequest, Reached, Target};
+use svc_pipeline::upstream::{
+    Connector, InboundBody, OutboundRequest, Reached, Repetition, Target,
+};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::oneshot;
 
@@ -51,6 +53,7 @@ pub(crate) async fn pass(
         path_and_query: "/upstream".to_owned(),
         headers: HeaderMap::new(),
         body,
+        repetition: Repetition::Harmless,
         reached: Reached::default(),
     };
     match connector.send(target, request).await {

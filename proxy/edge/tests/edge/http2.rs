@@ -7,7 +7,9 @@ use bytes::Bytes;
 use h2::client::SendRequest;
 use http::{HeaderMap, Method, Request, StatusCode};
 use svc_edge::Limits;
-use svc_pipeline::upstream::{Connector, OutboundRequest, Reached, Target, UpstreamError};
+use svc_pipeline::upstream::{
+    Connector, OutboundRequest, Reached, Repetition, Target, UpstreamError,
+};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
@@ -353,6 +355,7 @@ async fn upstreams_that_speak_http2_are_spoken_to_so() {
         path_and_query: path.to_owned(),
         headers: HeaderMap::new(),
         body: Bytes::from(vec![b'x'; 200_000]),
+        repetition: Repetition::Harmless,
         reached: Reached::default(),
     };
     for _ in 0..2 {

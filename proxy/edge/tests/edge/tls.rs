@@ -8,7 +8,9 @@ use bytes::Bytes;
 use http::{HeaderMap, Method};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use svc_edge::Limits;
-use svc_pipeline::upstream::{Connector, OutboundRequest, Reached, Target, UpstreamError};
+use svc_pipeline::upstream::{
+    Connector, OutboundRequest, Reached, Repetition, Target, UpstreamError,
+};
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
@@ -317,6 +319,7 @@ async fn a_target_never_gets_a_connection_that_another_trust_verified() {
         path_and_query: "/".to_owned(),
         headers: HeaderMap::new(),
         body: Bytes::new(),
+        repetition: Repetition::Harmless,
         reached: Reached::default(),
     };
     for _ in 0..2 {
@@ -371,6 +374,7 @@ async fn a_certificate_for_another_name_is_refused() {
         path_and_query: "/".to_owned(),
         headers: HeaderMap::new(),
         body: Bytes::new(),
+        repetition: Repetition::Harmless,
         reached: Reached::default(),
     };
     assert_eq!(

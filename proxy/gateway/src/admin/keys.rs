@@ -42,8 +42,10 @@ pub(super) async fn rotate_master(store: &Store) -> anyhow::Result<ExitCode> {
         after.clone_from(last);
         for org_id in &page {
             let wrapped = org_key::rewrap(store, org_id).await;
-            keys += wrapped.with_context(|| format!("wrapping the keys of {org_id}"))?;
-            organizations += 1;
+            let wrapped = wrapped.with_context(|| format!("wrapping the keys of {org_id}"))?;
+            keys += wrapped;
+            // One that was erased has none.
+            organizations += u64::from(wrapped > 0);
         }
     }
     keys += signing_key::rewrap(store)
@@ -53,7 +55,7 @@ pub(super) async fn rotate_master(store: &Store) -> anyhow::Result<ExitCode> {
     audit::append(store, &[row]).await.context("auditing")?;
     writeln!(
         std::io::stdout().lock(),
-        "{keys} keys of {organizations} organizations are wrapped anew"
+        "{keys} keys are wrapped anew, those of {organizations} organizations among them"
     )?;
     Ok(ExitCode::SUCCESS)
 }

@@ -12,7 +12,7 @@ use svc_pipeline::moment;
 use svc_store::organization::{self, Plan};
 use svc_store::{Store, StoreError};
 
-use super::{credits, system_row};
+use super::{credits, known, system_row};
 
 /// Gives an organization another plan; what is not named is the tier's. A running gateway knows it within two seconds.
 #[derive(clap::Args)]
@@ -82,6 +82,7 @@ pub(super) async fn set(store: &Store, options: Set) -> anyhow::Result<ExitCode>
         per_minute,
         per_day,
     };
+    known(store, &org_id).await?;
     let found = organization::find(store, &org_id).await;
     let Some(before) = found.context("reading the organization")? else {
         bail!("there is no organization {org_id}");

@@ -101,7 +101,13 @@ pub(super) async fn create(
         created_at: now,
         last_login_at: None,
     };
-    let link = NewLink::new(&configuration.base_url(), &user, Purpose::Invitation, now);
+    let link = NewLink::new(
+        &configuration.base_url(),
+        &user,
+        Purpose::Invitation,
+        None,
+        now,
+    );
     let (url, expires_at) = (link.url.clone(), link.expires_at());
     let row = row(&user, "user.created", "role", role.into());
     let id = user.id.clone();
@@ -153,7 +159,7 @@ pub(super) async fn reset(
         bail!("this user is suspended: nobody can use a link until they are reinstated");
     }
     let now = moment::now();
-    let link = NewLink::new(&configuration.base_url(), &user, Purpose::Reset, now);
+    let link = NewLink::new(&configuration.base_url(), &user, Purpose::Reset, None, now);
     let (id, url, expires_at) = (user.id.clone(), link.url.clone(), link.expires_at());
     let row = row(
         &user,
@@ -193,7 +199,7 @@ pub(super) async fn invite(
     user: &User,
 ) -> anyhow::Result<String> {
     let base_url = configuration.base_url();
-    let link = NewLink::new(&base_url, user, Purpose::Invitation, moment::now());
+    let link = NewLink::new(&base_url, user, Purpose::Invitation, None, moment::now());
     let url = link.url.clone();
     let row = row(user, "user.invited", "role", user.role.word().into());
     let issued =

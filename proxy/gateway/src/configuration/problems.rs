@@ -75,7 +75,9 @@ impl Configuration {
         judge(self.database());
         judge(self.master_key());
         judge(self.plugins.is_there());
-        judge(self.cache_folder());
+        judge(data_folder(&server.data_dir));
+        let cache = self.plugins.cache_folder.as_deref();
+        judge(cache.map_or(Ok(()), |folder| may_be_made("plugins.cache_folder", folder)));
         for (table, configured) in [
             ("providers", &self.providers),
             ("test_providers", &self.test_providers),
@@ -111,7 +113,7 @@ impl Configuration {
             judge(authorities("dashboard.openid", openid.ca_file.as_deref()));
         }
         let endpoint = Some(telemetry.otlp_endpoint.as_str()).filter(|text| !text.is_empty());
-        judge(web_address("telemetry.otlp_endpoint", endpoint));
+        judge(collector(endpoint));
         judge(telemetry.filter().map(drop));
         problems.extend(no_blocks::<Network>(
             "server.trusted_proxies",
@@ -121,6 +123,9 @@ impl Configuration {
             "integrations.allowed_networks",
             &self.integrations.allowed_networks,
         ));
+        problems.extend(self.integrations.no_ports());
+        let openid = self.dashboard.openid.iter();
+        problems.extend(openid.flat_map(|openid| no_domains(&openid.email_domains)));
         problems.extend(self.plugins.trust_roots().err().into_iter().flatten());
         problems.extend(self.webhooks.problems());
         problems
@@ -133,7 +138,9 @@ impl Configuration {
             is_keyless.then(|| format!("providers.{name} has an address and no API key"))
         };
         let keyless = self.providers.iter().filter_map(keyless);
-        let database = Store::doubt(&self.database_url());
+        // Of an address that is refused, nothing more is said.
+        let database = self.database().is_ok().then(|| self.database_url());
+        let database = database.and_then(|url| Store::doubt(&url));
         let database = database.map(|doubt| format!("store.database_url: {doubt}"));
         let descriptors = descriptors::doubt(self.limits.connections);
         keyless.chain(database).chain(descriptors).collect()
@@ -202,17 +209,6 @@ impl Configuration {
         ensure!(
             is_there,
             "store.database_url: there is no folder {}",
-            folder.display()
-        );
-        Ok(())
-    }
-
-    /// Whether compiled plugins have a place: what is there already must be a folder.
-    fn cache_folder(&self) -> anyhow::Result<()> {
-        let folder = self.plugin_cache();
-        ensure!(
-            !folder.exists() || folder.is_dir(),
-            "plugins.cache_folder: {} is no folder",
             folder.display()
         );
         Ok(())
@@ -334,6 +330,14 @@ impl Webhooks {
 }
 
 impl Integrations {
+    /// What is wrong with the ports that callers may name.
+    fn no_ports(&self) -> Option<String> {
+        let is_wrong = self.allowed_ports.is_empty() || self.allowed_ports.contains(&0);
+        is_wrong.then(|| {
+            "integrations.allowed_ports must name a port, and not 0: no service could be reached".to_owned()
+        })
+    }
+
     /// Numbers that must not be 0.
     fn counts(&self) -> [(&'static str, u64); 5] {
         [
@@ -402,6 +406,34 @@ fn no_blocks<T: FromStr>(name: &str, texts: &[String]) -> Vec<String> {
         .collect()
 }
 
+/// Every text that the part of an address behind its @ cannot be.
+fn no_domains(texts: &[String]) -> Vec<String> {
+    let wrong = texts
+        .iter()
+        .filter(|text| text.is_empty() || text.contains(['@', ' ']));
+    wrong
+        .map(|text| {
+            format!("dashboard.openid.email_domains: {text:?} is not a domain like \"example.org\"")
+        })
+        .collect()
+}
+
+/// An empty name would be that of the working folder, which is not the gateway's own.
+fn data_folder(folder: &Path) -> anyhow::Result<()> {
+    const NAME: &str = "server.data_dir";
+    ensure!(!folder.as_os_str().is_empty(), "{NAME} is empty");
+    may_be_made(NAME, folder)
+}
+
+/// Whether there may be a folder: what is there already of its path must be one.
+fn may_be_made(name: &str, folder: &Path) -> anyhow::Result<()> {
+    let there = folder.ancestors().find(|path| path.exists());
+    if let Some(there) = there.filter(|path| !path.is_dir()) {
+        bail!("{name}: {} is no folder", there.display());
+    }
+    Ok(())
+}
+
 fn authorities(table: &str, file: Option<&Path>) -> anyhow::Result<()> {
     let Some(file) = file else {
         return Ok(());
@@ -419,6 +451,21 @@ fn own_address(text: Option<&str>) -> anyhow::Result<()> {
     );
     Ok(())
 }
+
+/// Where spans go. Most collectors' pages give the whole address, of which the end is ours to append.
+fn collector(text: Option<&str>) -> anyhow::Result<()> {
+    const NAME: &str = "telemetry.otlp_endpoint";
+    web_address(NAME, text)?;
+    let is_whole = text.is_some_and(|text| text.trim_end_matches('/').ends_with(TRACES_PATH));
+    ensure!(
+        !is_whole,
+        "{NAME} must not end in {TRACES_PATH}, which is appended"
+    );
+    Ok(())
+}
+
+/// The path of traces (OTLP over HTTP).
+const TRACES_PATH: &str = "/v1/traces";
 
 /// Whoever could answer in the provider's place could sign in as anybody.
 fn issuer(text: &str) -> anyhow::Result<()> {
@@ -499,6 +546,31 @@ mod tests {
             (
                 "[plugins]\ncache_folder = '/dev/null'",
                 "plugins.cache_folder",
+            ),
+            (
+                "[plugins]\ncache_folder = '/dev/null/cache'",
+                "plugins.cache_folder: /dev/null is no folder",
+            ),
+            ("[server]\ndata_dir = ''", "server.data_dir is empty"),
+            (
+                "[server]\ndata_dir = '/dev/null/var'",
+                "server.data_dir: /dev/null is no folder",
+            ),
+            (
+                "[integrations]\nallowed_ports = []",
+                "integrations.allowed_ports",
+            ),
+            (
+                "[integrations]\nallowed_ports = [443, 0]",
+                "integrations.allowed_ports",
+            ),
+            (
+                "[dashboard.openid]\nissuer = 'https://x.example'\nclient_id = 'y'\nemail_domains = ['@x.example']",
+                "dashboard.openid.email_domains: \"@x.example\"",
+            ),
+            (
+                "[telemetry]\notlp_endpoint = 'http://127.0.0.1:4318/v1/traces/'",
+                "telemetry.otlp_endpoint",
             ),
             ("[webhooks]\nconnect_ms = 0", "webhooks.connect_ms"),
             ("[integrations]\nidle_ms = 0", "integrations.idle_ms"),
@@ -625,6 +697,20 @@ mod tests {
         ] {
             assert_eq!(problems(text), [""; 0], "{text}");
         }
+    }
+
+    #[test]
+    fn a_database_that_is_refused_is_not_doubted_as_well() {
+        let configuration: Configuration =
+            toml::from_str("[store]\ndatabase_url = 'mysql://db.example/x'").unwrap_or_default();
+        let doubts = configuration.doubts();
+        assert!(!doubts.concat().contains("database_url"), "{doubts:?}");
+    }
+
+    #[test]
+    fn a_collector_below_a_path_passes() {
+        let text = "[telemetry]\notlp_endpoint = 'https://collector.example/otlp'";
+        assert_eq!(problems(text), [""; 0]);
     }
 
     #[test]

@@ -162,6 +162,24 @@ fn kind(token: &str) -> Result<Kind, Refusal> {
     }
 }
 
+/// A credential as it is looked up, for whoever asks about it again when its headers are gone.
+#[derive(Clone, Copy)]
+pub(crate) struct Presented {
+    kind: Kind,
+    digest: [u8; 32],
+}
+
+impl Presented {
+    /// What these headers present.
+    pub(crate) fn read(headers: &HeaderMap, surface: Surface) -> Result<Self, Refusal> {
+        let token = token(headers, surface)?;
+        Ok(Self {
+            kind: kind(&token)?,
+            digest: secret::digest(&token),
+        })
+    }
+}
+
 /// The bearer token; where there is none, the key that SDKs of the messages format send (contract 7).
 fn token(headers: &HeaderMap, surface: Surface) -> Result<Cow<'_, str>, Refusal> {
     if surface != Surface::Messages || headers.contains_key(AUTHORIZATION) {
@@ -273,9 +291,18 @@ impl Callers {
         sent: Sent<'_>,
         background: &Handle,
     ) -> Result<Arc<Caller>, Refusal> {
-        let token = token(sent.headers, sent.surface)?;
-        let kind = kind(&token)?;
-        let digest = secret::digest(&token);
+        let presented = Presented::read(sent.headers, sent.surface)?;
+        self.find(store, presented, sent.at, background).await
+    }
+
+    /// As [`Self::authenticate`], by what was presented.
+    pub(crate) async fn find(
+        &self,
+        store: &Store,
+        Presented { kind, digest }: Presented,
+        at: Timestamp,
+        background: &Handle,
+    ) -> Result<Arc<Caller>, Refusal> {
         let found = self
             .0
             .get(&digest, || load(store, kind, digest, background))
@@ -284,7 +311,7 @@ impl Callers {
             Missed::Failed(failure) => Refusal::Failed(failure),
             Missed::Store(error) => Refusal::Unavailable(error),
         })?;
-        if caller.expires_at.is_some_and(|end| end <= sent.at) {
+        if caller.expires_at.is_some_and(|end| end <= at) {
             let failure = Failure::of(&caller, kind.expired(), "expired");
             return Err(Refusal::Failed(failure));
         }

@@ -3,7 +3,8 @@
 use futures_util::future::BoxFuture;
 use svc_core::fault::{Code, Fault};
 
-use super::Filter;
+use super::{Filter, Passed};
+use crate::caller::Caller;
 use crate::exchange::{Exchange, given};
 use crate::fact::Fact;
 
@@ -25,11 +26,19 @@ impl Filter for Baa {
     fn apply<'a>(&'a self, exchange: &'a mut Exchange) -> BoxFuture<'a, Result<(), Fault>> {
         Box::pin(async move {
             let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
-            if caller.baa_in_force {
-                Ok(())
-            } else {
-                Err(Code::BaaRequired.fault())
-            }
+            judge(caller)
         })
+    }
+
+    fn still_passes(&self, passed: &Passed<'_>) -> Result<(), Fault> {
+        judge(passed.caller)
+    }
+}
+
+fn judge(caller: &Caller) -> Result<(), Fault> {
+    if caller.baa_in_force {
+        Ok(())
+    } else {
+        Err(Code::BaaRequired.fault())
     }
 }

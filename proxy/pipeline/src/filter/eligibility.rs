@@ -5,10 +5,12 @@ use futures_util::future::BoxFuture;
 use svc_core::chat::{ChatRequest, Part};
 use svc_core::fault::{Code, Fault};
 
-use super::Filter;
+use super::{Filter, Passed};
+use crate::caller::Caller;
 use crate::exchange::{Exchange, given};
 use crate::fact::Fact;
 use crate::feature::{DOCUMENTS, IMAGES, SWITCHED_OFF, TOOLS};
+use crate::policy::PolicySet;
 
 pub(super) struct Eligibility;
 
@@ -29,23 +31,30 @@ impl Filter for Eligibility {
         Box::pin(async move {
             let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
             let chat = given(exchange.facts.chat.as_ref(), "the chat")?;
-            for feature in features(chat) {
-                if caller.has_switched_off(feature) {
-                    let message = "The organization has switched this feature off.";
-                    let fault = Fault::new(Code::FeatureNotHipaaEligible, message);
-                    let fault = fault.detail("feature", feature);
-                    return Err(fault.detail("reason", SWITCHED_OFF));
-                }
-                let enabled = caller.has_feature(feature);
-                if !enabled && !exchange.policy.catalogue.hipaa_eligible(feature) {
-                    return Err(Code::FeatureNotHipaaEligible
-                        .fault()
-                        .detail("feature", feature));
-                }
-            }
-            Ok(())
+            judge(caller, chat, &exchange.policy)
         })
     }
+
+    fn still_passes(&self, passed: &Passed<'_>) -> Result<(), Fault> {
+        judge(passed.caller, passed.chat, passed.policy)
+    }
+}
+
+fn judge(caller: &Caller, chat: &ChatRequest, policy: &PolicySet) -> Result<(), Fault> {
+    for feature in features(chat) {
+        if caller.has_switched_off(feature) {
+            let message = "The organization has switched this feature off.";
+            let fault = Fault::new(Code::FeatureNotHipaaEligible, message);
+            let fault = fault.detail("feature", feature);
+            return Err(fault.detail("reason", SWITCHED_OFF));
+        }
+        if !caller.has_feature(feature) && !policy.catalogue.hipaa_eligible(feature) {
+            return Err(Code::FeatureNotHipaaEligible
+                .fault()
+                .detail("feature", feature));
+        }
+    }
+    Ok(())
 }
 
 /// The marked features that a request uses.

@@ -5,13 +5,15 @@ use serde_json::{Value, json};
 use svc_core::chat::ChatRequest;
 use svc_core::fault::{Code, Fault};
 use svc_core::grant::{self, Constraints};
+use svc_core::scope::Scope;
 use svc_core::surface::Surface;
 
-use super::Filter;
+use super::{Filter, Passed};
 use crate::caller::Agent;
 use crate::conversation::Thread;
 use crate::exchange::{Exchange, given};
 use crate::fact::Fact;
+use crate::policy::pipelines::Route;
 
 pub(super) struct Grant;
 
@@ -36,23 +38,41 @@ impl Filter for Grant {
             };
             let chat = given(exchange.facts.chat.as_mut(), "the chat")?;
             own(agent, given(exchange.facts.thread.as_mut(), "the thread")?)?;
-            let (scope, _) = exchange.route.asks()?;
-            let mut refusal: Option<Refusal> = None;
-            for grant in agent.grants_of(scope) {
-                match allow(grant, agent, exchange.surface, chat) {
-                    Ok(()) => return Ok(()),
-                    Err(next) => {
-                        let is_nearer = |last: &Refusal| next.what > last.what;
-                        if refusal.as_ref().is_none_or(is_nearer) {
-                            refusal = Some(next);
-                        }
-                    }
-                }
-            }
-            // Of several ways none allows it: the one that allows most of it says what it lacks, of equals the first.
-            Err(given(refusal, "the grant")?.fault)
+            chat.max_tokens = judge(agent, &exchange.route, exchange.surface, chat)?;
+            Ok(())
         })
     }
+
+    fn still_passes(&self, passed: &Passed<'_>) -> Result<(), Fault> {
+        let Some(agent) = &passed.caller.agent else {
+            return Ok(());
+        };
+        judge(agent, passed.route, passed.surface, passed.chat).map(drop)
+    }
+}
+
+/// The most tokens that the request may ask for where one of the agent's grants allows it.
+fn judge(
+    agent: &Agent,
+    route: &Route,
+    surface: Surface,
+    chat: &ChatRequest,
+) -> Result<Option<u32>, Fault> {
+    let (scope, _) = route.asks()?;
+    let mut refusal: Option<Refusal> = None;
+    for grant in agent.grants_of(scope) {
+        match allow(grant, agent, surface, chat) {
+            Ok(max_tokens) => return Ok(max_tokens),
+            Err(next) => {
+                let is_nearer = |last: &Refusal| next.what > last.what;
+                if refusal.as_ref().is_none_or(is_nearer) {
+                    refusal = Some(next);
+                }
+            }
+        }
+    }
+    // Of several ways none allows it: the one that allows most of it says what it lacks, of equals the first.
+    Err(given(refusal, "the grant")?.fault)
 }
 
 /// Why a grant does not allow a request.
@@ -70,13 +90,13 @@ enum Lacks {
     Tokens,
 }
 
-/// Holds a request to one grant. A refusal has changed nothing.
+/// Holds a request to one grant.
 fn allow(
     grant: &grant::Grant,
     agent: &Agent,
     surface: Surface,
-    chat: &mut ChatRequest,
-) -> Result<(), Refusal> {
+    chat: &ChatRequest,
+) -> Result<Option<u32>, Refusal> {
     let tools = grant.tools.as_ref();
     let foreign = tools.and_then(|tools| {
         let mut asked = chat.tools.iter();
@@ -113,35 +133,48 @@ fn keep(
     constraints: &Constraints,
     agent: &Agent,
     surface: Surface,
-    chat: &mut ChatRequest,
-) -> Result<(), Refusal> {
+    chat: &ChatRequest,
+) -> Result<Option<u32>, Refusal> {
     let Constraints {
         max_tokens,
         models,
         surfaces,
     } = constraints;
-    if let Some(surfaces) = surfaces
-        && !surfaces.contains(&surface)
-    {
-        let words: Vec<&str> = surfaces.iter().map(|surface| surface.word()).collect();
-        return Err(violated(Lacks::Surface, json!(words)));
+    if !constraints.allows_surface(surface) {
+        return Err(elsewhere(surfaces.as_deref()));
     }
     for allowed in [models, &agent.allowed_models].into_iter().flatten() {
         if !allowed.contains(&chat.model) {
             return Err(violated(Lacks::Model, json!(allowed)));
         }
     }
-    // Last, because it is what changes the request.
-    if let Some(most) = *max_tokens {
-        match chat.max_tokens {
-            Some(asked) if asked > most => {
-                return Err(violated(Lacks::Tokens, json!(most)));
-            }
-            Some(_) => {}
-            None => chat.max_tokens = Some(most),
-        }
+    match (*max_tokens, chat.max_tokens) {
+        (Some(most), Some(asked)) if asked > most => Err(violated(Lacks::Tokens, json!(most))),
+        (most, asked) => Ok(asked.or(most)),
     }
-    Ok(())
+}
+
+/// A grant that does not reach to the surface, but to these.
+fn elsewhere(surfaces: Option<&[Surface]>) -> Refusal {
+    let words = surfaces.unwrap_or_default().iter();
+    let words: Vec<&str> = words.map(|surface| surface.word()).collect();
+    violated(Lacks::Surface, json!(words))
+}
+
+/// Holds an agent that reads to what it may speak on: what is kept of a surface is for those who reach it.
+///
+/// # Errors
+/// 403 as for a request to a model there.
+pub(crate) fn reach(agent: &Agent, scope: Scope, surface: Surface) -> Result<(), Fault> {
+    let mut refusal = None;
+    for grant in agent.grants_of(scope) {
+        let constraints = &grant.constraints;
+        if constraints.allows_surface(surface) {
+            return Ok(());
+        }
+        refusal = refusal.or_else(|| Some(elsewhere(constraints.surfaces.as_deref())));
+    }
+    Err(given(refusal, "the grant")?.fault)
 }
 
 fn violated(what: Lacks, limit: Value) -> Refusal {

@@ -9,7 +9,7 @@ use svc_core::fault::{Code, Fault};
 use svc_core::plan::Tier;
 use svc_core::time::Timestamp;
 
-use super::Filter;
+use super::{Filter, Passed};
 use crate::budget::{self, Reservation};
 use crate::caller::Caller;
 use crate::estimate::estimate;
@@ -53,6 +53,10 @@ impl Filter for Metering {
             Ok(())
         })
     }
+
+    fn still_passes(&self, passed: &Passed<'_>) -> Result<(), Fault> {
+        evaluation_open(passed.caller, passed.now)
+    }
 }
 
 /// `unmetered`: for what is asked of a model and costs nothing (contract X30). No budget stands in its way; its
@@ -81,6 +85,10 @@ impl Filter for Unmetered {
             exchange.trail.reserves(reservation);
             Ok(())
         })
+    }
+
+    fn still_passes(&self, passed: &Passed<'_>) -> Result<(), Fault> {
+        evaluation_open(passed.caller, passed.now)
     }
 }
 

@@ -7,7 +7,8 @@ use svc_core::fault::{Code, Fault, invalid};
 use svc_core::surface::{Places, Surface};
 use svc_core::time::Timestamp;
 
-use super::{Filter, eligibility};
+use super::{Filter, Passed, eligibility};
+use crate::caller::Caller;
 use crate::exchange::{Exchange, given};
 use crate::fact::Fact;
 use crate::policy::models::{Access, Model, Retirement};
@@ -41,9 +42,7 @@ impl Filter for ModelAccess {
             let Some((index, model)) = found else {
                 return Err(Code::ModelAccessDenied.fault().at("model"));
             };
-            if model.access == Access::Premium && !caller.premium_models.contains(&model.id) {
-                return Err(Code::ModelAccessDenied.fault().at("model"));
-            }
+            is_open(model, caller)?;
             if let Some(retirement) = &model.retirement {
                 retired(retirement, exchange.now)?;
                 announce(retirement, &mut exchange.headers);
@@ -67,6 +66,17 @@ impl Filter for ModelAccess {
             Ok(())
         })
     }
+
+    fn still_passes(&self, passed: &Passed<'_>) -> Result<(), Fault> {
+        is_open(passed.model, passed.caller)
+    }
+}
+
+fn is_open(model: &Model, caller: &Caller) -> Result<(), Fault> {
+    if model.access == Access::Premium && !caller.premium_models.contains(&model.id) {
+        return Err(Code::ModelAccessDenied.fault().at("model"));
+    }
+    Ok(())
 }
 
 /// Contract 21: a value above the organization's cap or the model's own limit is lowered; absent is the cap.

@@ -3,7 +3,8 @@
 use futures_util::future::BoxFuture;
 use svc_core::fault::{Code, Fault};
 
-use super::Filter;
+use super::{Filter, Passed};
+use crate::caller::Caller;
 use crate::exchange::{Exchange, given};
 use crate::fact::Fact;
 
@@ -25,11 +26,19 @@ impl Filter for Pause {
     fn apply<'a>(&'a self, exchange: &'a mut Exchange) -> BoxFuture<'a, Result<(), Fault>> {
         Box::pin(async move {
             let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
-            if caller.ai_paused {
-                Err(Code::AiPaused.fault())
-            } else {
-                Ok(())
-            }
+            judge(caller)
         })
+    }
+
+    fn still_passes(&self, passed: &Passed<'_>) -> Result<(), Fault> {
+        judge(passed.caller)
+    }
+}
+
+fn judge(caller: &Caller) -> Result<(), Fault> {
+    if caller.ai_paused {
+        Err(Code::AiPaused.fault())
+    } else {
+        Ok(())
     }
 }

@@ -6,13 +6,15 @@ use std::time::Instant;
 use futures_util::future::BoxFuture;
 use http::{HeaderMap, HeaderValue};
 use svc_core::fault::{Code, Fault};
-use svc_core::phi::{Counts, ENTITIES_HEADER, PlaceholderMap};
+use svc_core::phi::refusal::blocked_since;
+use svc_core::phi::{Counts, ENTITIES_HEADER, Listener};
 
-use super::Filter;
+use super::{Filter, Passed};
 use crate::caller::PhiMode;
 use crate::estimate::is_large;
 use crate::exchange::{Exchange, given};
 use crate::fact::Fact;
+use crate::phi::lists::Held;
 use crate::phi::results::OwnResults;
 use crate::phi::{self, Detectors, Refused, Scan, Sealing, Thoughts};
 use crate::place::located;
@@ -47,7 +49,8 @@ impl Filter for PhiGuard {
             let profile = policy.profile_of(&caller.organization_id);
             let gateway = &exchange.gateway;
             let org_id = &caller.organization_id;
-            let lists = gateway.phi_lists.of(&gateway.store, org_id).await?;
+            let Held { revision, lists } = gateway.phi_lists.of(&gateway.store, org_id).await?;
+            exchange.facts.lists_revision = revision;
             let detectors = Detectors::pin(&gateway.plugins, policy, profile)?
                 .with_lists(lists)
                 .with_results(OwnResults::new(&gateway.phi_results, org_id));
@@ -86,6 +89,13 @@ impl Filter for PhiGuard {
             Ok(())
         })
     }
+
+    fn still_passes(&self, passed: &Passed<'_>) -> Result<(), Fault> {
+        match passed.caller.phi_mode {
+            PhiMode::Block if !passed.replaced.is_empty() => Err(blocked_since(passed.replaced)),
+            PhiMode::Block | PhiMode::Redact => Ok(()),
+        }
+    }
 }
 
 /// Tells the caller what was found, whether the request goes on or not (contract 21).
@@ -103,12 +113,18 @@ async fn guard(
     mode: PhiMode,
 ) -> Result<Scan, Refused> {
     let mut chat = given(exchange.facts.chat.take(), "the chat")?;
-    let mut placeholders = match &mut exchange.facts.thread {
-        Some(thread) => std::mem::take(&mut thread.placeholders),
-        None => PlaceholderMap::default(),
+    let (mut placeholders, stored_messages) = match &mut exchange.facts.thread {
+        Some(thread) => (
+            std::mem::take(&mut thread.placeholders),
+            thread.stored_messages,
+        ),
+        None => Default::default(),
     };
     let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
-    let restores = caller.phi_restore;
+    let listener = Listener {
+        gets_values: caller.phi_restore,
+        stored_messages,
+    };
     let sealing = Sealing {
         store: &exchange.gateway.store,
         org_id: &caller.organization_id,
@@ -117,33 +133,28 @@ async fn guard(
     let places = exchange.facts.places.as_ref();
     let thoughts = Thoughts::take(sealing, &mut chat, &mut placeholders, places).await?;
     let policy = Arc::clone(&exchange.policy);
-    let (mut chat, outcome) = if !is_large(&chat) {
-        let guarding = phi::guard(
+    let is_large = is_large(&chat);
+    let guarding = async move {
+        let outcome = phi::guard(
             &mut chat,
             &detectors,
             &policy.phi,
             mode,
             placeholders,
-            restores,
+            listener,
         );
-        let outcome = guarding.await;
+        let outcome = outcome.await;
         (chat, outcome)
-    } else {
+    };
+    let (mut chat, outcome) = if is_large {
         let background = exchange.gateway.background.clone();
-        let guarding = background.clone().spawn_blocking(move || {
-            let guarding = phi::guard(
-                &mut chat,
-                &detectors,
-                &policy.phi,
-                mode,
-                placeholders,
-                restores,
-            );
-            let outcome = background.block_on(guarding);
-            (chat, outcome)
-        });
+        let guarding = background
+            .clone()
+            .spawn_blocking(move || background.block_on(guarding));
         let guarded = guarding.await;
         guarded.map_err(|error| Fault::internal(format_args!("PHI Guard: {error}")))?
+    } else {
+        guarding.await
     };
     let outcome = outcome.map_err(|refused| Refused {
         fault: Box::new(located(places, *refused.fault)),

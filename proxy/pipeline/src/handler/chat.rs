@@ -9,6 +9,8 @@ use svc_core::secret::Mode;
 use tracing::Instrument;
 
 use super::Handler;
+use crate::caller::Caller;
+use crate::clearance::Clearance;
 use crate::exchange::{Exchange, given};
 use crate::fact::Fact;
 use crate::feature;
@@ -102,6 +104,7 @@ pub(crate) type Opening = BoxFuture<'static, Result<Opened, Fault>>;
 
 /// Everything that the call to the provider needs, taken out of the exchange.
 pub(super) async fn call(exchange: &mut Exchange) -> Result<Call, Fault> {
+    let clearance = Clearance::of(exchange)?;
     let mut chat = given(exchange.facts.chat.take(), "the chat")?;
     let (gateway, policy) = (&exchange.gateway, &exchange.policy);
     let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
@@ -134,6 +137,7 @@ pub(super) async fn call(exchange: &mut Exchange) -> Result<Call, Fault> {
         gateway: Arc::clone(gateway),
         routes,
         chat: witnessed(exchange, chat),
+        clearance,
         surface: exchange.surface,
         meter: exchange.trail.meter(),
         received: exchange.head.received,

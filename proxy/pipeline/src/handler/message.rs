@@ -10,6 +10,8 @@ use svc_core::fault::{Code, Fault, Problems};
 use svc_core::id::IdKind;
 use svc_core::phi::{Channel, RestoreTable, restore};
 use svc_core::query;
+use svc_core::scope::Scope;
+use svc_core::surface::Surface;
 use svc_core::surface::native::{self, MessageRecord};
 use svc_store::message;
 
@@ -18,6 +20,7 @@ use crate::caller::Caller;
 use crate::conversation::{stored_parts, stored_placeholders};
 use crate::exchange::{Exchange, given};
 use crate::fact::Fact;
+use crate::filter::reach;
 use crate::response::Response;
 
 pub(super) struct Message;
@@ -63,11 +66,15 @@ pub(super) fn check_query(query: Option<&str>) -> Result<(), Fault> {
     problems.into_result()
 }
 
-/// A message of another organization or mode does not exist (contract 7, tenancy), nor does what was said with one
-/// person exist for an agent's credential that names another or nobody.
+/// A message of another organization or mode does not exist (contract 7, tenancy), nor does one for an agent's
+/// credential that it may not read.
 async fn find(exchange: &Exchange) -> Result<Value, Fault> {
     check_query(exchange.head.query.as_deref())?;
     let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
+    let (scope, _) = exchange.route.asks()?;
+    if let Some(agent) = &caller.agent {
+        reach(agent, scope, exchange.surface)?;
+    }
     let Some(id) = IdKind::Message.accept(exchange.parameter("id")) else {
         return Err(missing());
     };
@@ -80,15 +87,23 @@ async fn find(exchange: &Exchange) -> Result<Value, Fault> {
     .await;
     let found = found
         .map_err(|error| Fault::unavailable(format_args!("message: {error}")))?
-        .filter(|found| may_read(caller, found))
+        .filter(|found| may_read(caller, scope, exchange.surface, found))
         .ok_or_else(missing)?;
     let record = shown(found, caller.phi_restore)?;
     Ok(native::message_record(&record, &exchange.request_id))
 }
 
-fn may_read(caller: &Caller, found: &message::Message) -> bool {
-    let person = found.runtime_user.as_deref();
-    caller.agent.is_none() || person.is_none() || person == caller.runtime_user()
+/// What was said with one person is for credentials that name this person, and for those of no agent. What else the
+/// organization has said is for agents as far as their grants go (contract 7 and 10), and not for applications: nobody
+/// was asked whether they may read it (contract 16.3).
+fn may_read(caller: &Caller, scope: Scope, surface: Surface, found: &message::Message) -> bool {
+    let Some(agent) = &caller.agent else {
+        return true;
+    };
+    match &found.runtime_user {
+        Some(person) => agent.runtime_user.as_ref() == Some(person),
+        None => !agent.is_of_application && agent.may_use_on(scope, surface, &found.model),
+    }
 }
 
 /// A stored message as a record shows it, with what its placeholders stand for where the organization restores.

@@ -100,7 +100,12 @@ struct Accepted {
 async fn solve(exchange: &mut Exchange, minutes: &mut Minutes) -> Result<Outcome, Fault> {
     let query = check_query(exchange.head.query.as_deref());
     let limit_bytes = exchange.gateway.settings.solve_body_bytes;
-    let bytes = match exchange.read_body(limit_bytes).await {
+    let read = exchange.read_body(limit_bytes).await;
+    // The row is of whoever is known by now, and of the rules of now.
+    if exchange.came_late() {
+        minutes.scribe = Some(exchange.trail.scribe());
+    }
+    let bytes = match read {
         Ok(bytes) => bytes,
         Err(Unread::Broken(error)) => return Err(query.err().unwrap_or_else(|| error.into())),
         Err(Unread::Refused(fault)) => return Err(fault),

@@ -18,6 +18,7 @@ use tokio::runtime::Handle;
 
 use super::breaker::Health;
 use super::failure::{Failure, before_sending};
+use crate::clearance::Clearance;
 use crate::gateway::Gateway;
 use crate::integration::Way;
 use crate::meter::Meter;
@@ -26,7 +27,7 @@ use crate::place::renamed;
 use crate::provider::Provider;
 use crate::reply::builder;
 use crate::upstream::{
-    InboundBody, InboundResponse, OutboundRequest, Reached, UpstreamError, drain,
+    InboundBody, InboundResponse, OutboundRequest, Reached, Repetition, UpstreamError, drain,
 };
 
 /// Bound on an answer that is handed to the driver in one piece, and on one line of a line-framed one.
@@ -45,6 +46,8 @@ pub struct Call {
     /// is its turn.
     pub routes: VecDeque<Result<Route, Fault>>,
     pub chat: Arc<ChatRequest>,
+    /// What the request has passed by.
+    pub(crate) clearance: Clearance,
     pub surface: Surface,
     /// Notes what the routes use.
     pub meter: Arc<Meter>,
@@ -97,6 +100,9 @@ pub async fn open(call: Call) -> Result<Opened, Fault> {
 /// next route is tried only where a provider failed in a way that another try may cure; nothing has been sent to the
 /// caller then, and nothing ever is twice. Once a route has failed so, what a later one cannot do is not the caller's
 /// doing: the first failure is what they hear.
+///
+/// A next provider gets the request if it would pass its filters now, and if they would read it by the same rules. A first
+/// one gets it so where they were passed a while ago, by the rules that it was read by.
 pub(super) async fn on_a_route<T>(
     mut call: Call,
     attempt: impl AsyncFn(&Call, &Route) -> Result<(T, Health), Failure>,
@@ -104,6 +110,17 @@ pub(super) async fn on_a_route<T>(
 ) -> Result<T, Fault> {
     let mut failures = Failures::default();
     while let Some(route) = call.routes.pop_front() {
+        let is_next = failures.last.is_some();
+        let route = match route {
+            Ok(route) if is_next || !call.clearance.is_recent() => {
+                call.clearance.renew(&call.chat).await?;
+                if is_next && call.clearance.has_new_rules().await? {
+                    break;
+                }
+                route.renewed(&call.clearance).await
+            }
+            route => route,
+        };
         let route = match route {
             Ok(route) => route,
             Err(fault) if fault.retryable => {
@@ -245,6 +262,19 @@ impl Call {
 }
 
 impl Route {
+    /// With the organization's own credential as it is by now, where it goes by one.
+    async fn renewed(self, clearance: &Clearance) -> Result<Self, Fault> {
+        let Some(before) = &self.own else {
+            return Ok(self);
+        };
+        let own = clearance.own(before).await?;
+        Ok(Self {
+            provider: Arc::clone(own.provider()?),
+            own: Some(own),
+            ..self
+        })
+    }
+
     /// What the driver starts from.
     pub(super) fn request<'a>(&'a self, chat: &'a ChatRequest) -> DriverRequest<'a> {
         DriverRequest {
@@ -289,6 +319,8 @@ pub(super) async fn send(
         path_and_query: path,
         headers,
         body,
+        // A model that is asked twice changes nothing.
+        repetition: Repetition::Harmless,
         reached: Reached::default(),
     };
     let overhead = call.received.elapsed();
@@ -361,6 +393,13 @@ impl EventSource {
         fault
     }
 
+    /// A reply that came as it should, of which the surface cannot show what the model said. That is no failure of the
+    /// provider: callers can have models say anything, and would close it to all others.
+    fn unshowable(&self, cause: impl std::fmt::Display) -> Fault {
+        self.provider.breaker.finished();
+        protocol(cause).fault
+    }
+
     /// Takes the rest of a run to its first events. Signs of life and counts that a later one replaces are left out. Calls
     /// that the surface could not show fail it.
     async fn all(&mut self, events: &mut Vec<ChatEvent>, surface: Surface) -> Result<(), Fault> {
@@ -377,9 +416,7 @@ impl EventSource {
                         events.extend(usage);
                         events.push(event);
                         let judged = reply.finish();
-                        return judged
-                            .map(drop)
-                            .map_err(|bad| self.failed(protocol(bad), true));
+                        return judged.map(drop).map_err(|bad| self.unshowable(bad));
                     }
                     event => events.push(event),
                 }

@@ -16,9 +16,10 @@ pub struct Lists(Lately<String, Held>);
 
 /// Lists as they were at a revision; none where nothing is listed.
 #[derive(Clone)]
-struct Held {
-    revision: i64,
-    lists: Option<Arc<ValueLists>>,
+pub struct Held {
+    /// Tells lists from what they are after a change.
+    pub revision: i64,
+    pub lists: Option<Arc<ValueLists>>,
 }
 
 impl Default for Lists {
@@ -28,16 +29,14 @@ impl Default for Lists {
 }
 
 impl Lists {
-    /// The lists of an organization; `None` where it has listed nothing.
+    /// The lists of an organization.
     ///
     /// # Errors
     /// 503 where they cannot be read: without them what is denied would pass.
-    pub async fn of(&self, store: &Store, org_id: &str) -> Result<Option<Arc<ValueLists>>, Fault> {
+    pub async fn of(&self, store: &Store, org_id: &str) -> Result<Held, Fault> {
         let reading = || read(store, org_id, self.0.known(org_id));
-        match self.0.get(org_id, reading).await {
-            Ok(held) => Ok(held.lists),
-            Err(error) => Err(Fault::unavailable(format_args!("PHI lists: {error}"))),
-        }
+        let held = self.0.get(org_id, reading).await;
+        held.map_err(|error| Fault::unavailable(format_args!("PHI lists: {error}")))
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use svc_core::chat::{ChatRequest, Message, Part, Role};
 use svc_core::fault::Fault;
-use svc_core::phi::{self, PlaceholderMap, TextScan};
+use svc_core::phi::{self, Listener, PlaceholderMap, TextScan};
 
 use super::{Detected, Detectors};
 use crate::estimate::is_large;
@@ -38,7 +38,7 @@ async fn read(exchange: &Exchange, texts: Vec<String>) -> Result<Vec<String>, Fa
     let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
     let (gateway, policy) = (&exchange.gateway, &exchange.policy.phi);
     let org_id = &caller.organization_id;
-    let lists = gateway.phi_lists.of(&gateway.store, org_id).await?;
+    let lists = gateway.phi_lists.of(&gateway.store, org_id).await?.lists;
     let detectors =
         Detectors::pin(&gateway.plugins, policy, policy.profile_of(org_id))?.with_lists(lists);
     let chat = asked(texts);
@@ -82,8 +82,14 @@ async fn without_phi(
     } = detectors.find(&scan, policy).await?;
     let findings =
         phi::sweep(&scan, findings, &placeholders, &allowed).map_err(|error| failed(&error))?;
-    phi::redact(&mut chat, &scan, &findings, &mut placeholders, false)
-        .map_err(|error| failed(&error))?;
+    phi::redact(
+        &mut chat,
+        &scan,
+        &findings,
+        &mut placeholders,
+        Listener::default(),
+    )
+    .map_err(|error| failed(&error))?;
     let parts = chat
         .messages
         .into_iter()

@@ -7,7 +7,7 @@ use svc_core::chat::{ChatEvent, ChatRequest, ReplyBuilder, without_nul};
 use svc_core::fault::Fault;
 use svc_core::id::IdKind;
 use svc_core::phi::{
-    Inquiry, PlaceholderMap, ReplyRedactor, ReplyRestorer, RestoreTable, Step, TextScan,
+    Inquiry, PlaceholderMap, ReplyRedactor, ReplyRestorer, RestoreTable, Step, TextScan, call_id,
     looks_sealed,
 };
 use svc_core::secret::Mode;
@@ -301,29 +301,13 @@ async fn is_clean(text: &str, scan: &mut Scan, policy: &PhiPolicy) -> Result<boo
 /// The id of a call as the caller may see it: another one where it could be something that the provider was told.
 async fn told_id(id: String, scan: &mut Scan, policy: &PhiPolicy) -> Result<String, Fault> {
     Ok(
-        if is_machine_made(&id) || is_clean(&id, scan, policy).await? {
+        if call_id::is_made_by_chance(&id) || is_clean(&id, scan, policy).await? {
             id
         } else {
-            format!("call_{}", moment::id(IdKind::Bare))
+            format!("{}{}", call_id::OUR_CALLS, moment::id(IdKind::Bare))
         },
     )
 }
-
-/// Whether an id is letters, an underscore and then enough letters and digits that nobody has spoken them: what
-/// providers make.
-fn is_machine_made(id: &str) -> bool {
-    let is_plain = |part: &str| part.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    id.split_once('_').is_some_and(|(kind, rest)| {
-        kind.bytes().all(|byte| byte.is_ascii_alphabetic())
-            && (MIN_MACHINE_CHARS..=MAX_MACHINE_CHARS).contains(&rest.len())
-            && is_plain(rest)
-            && rest.bytes().any(|byte| byte.is_ascii_alphabetic())
-    })
-}
-
-/// `call_` and `toolu_` are followed by 24 in both wire formats.
-const MIN_MACHINE_CHARS: usize = 16;
-const MAX_MACHINE_CHARS: usize = 64;
 
 /// Appends an event; what was cut out of one event for the detectors alone, from `first` on, stays one piece.
 fn show(event: ChatEvent, first: usize, shown: &mut Vec<ChatEvent>) {

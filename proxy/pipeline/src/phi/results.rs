@@ -1,26 +1,26 @@
 //! What deterministic detectors found in a text not long ago: asked again, the same text need not be read again.
 //!
 //! A request comes again when its tokens are counted before it is sent, when a client retries, when another route is
-//! tried. Offsets, kinds and scores are held, by a keyed hash of the text: never text. The key is made with the process
-//! and kept nowhere. Organizations share nothing, so that nobody learns from a fast answer what another has sent.
+//! tried; and each turn of a conversation sends all that was said before, under a prompt and with tools that hundreds of
+//! others have. So each window of a text is looked up by itself. Offsets, kinds and scores are held, by a keyed hash of
+//! the text: never text. The key is made with the process and kept nowhere. Organizations share nothing, so that nobody
+//! learns from a fast answer what another has sent.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use moka::sync::Cache;
 use prometheus::IntCounter;
-use svc_plugin::{Detector, Failed, PluginError, Reader, Segment, Span};
+use svc_plugin::{Detector, Failed, PluginError, Reader, Segment, Span, Window, in_order};
 
 use crate::metrics::Metrics;
 
 /// 16 MiB: a few hundred thousand findings.
 const CAPACITY_BYTES: u64 = 16 * 1024 * 1024;
 
-/// 10 min: longer than a client retries.
-const AGE: Duration = Duration::from_secs(600);
-
-/// Longer texts are not looked up: hashing them takes a while, and they come once.
-const MAX_TEXT_BYTES: usize = 256 * 1024;
+/// 10 min: longer than a client retries, or than most people think about what to say next.
+const IDLE: Duration = Duration::from_secs(600);
 
 /// What an entry takes beside its spans.
 const ENTRY_BYTES: usize = 128;
@@ -38,7 +38,7 @@ pub struct Results {
 }
 
 impl Results {
-    /// Nothing is known yet; at most 16 MiB are held, each for 10 min. Counts into [`Metrics::phi_results`].
+    /// Nothing is known yet; at most 16 MiB are held, each until 10 min after it was asked for. Counts into [`Metrics::phi_results`].
     pub fn new(metrics: &Metrics) -> Self {
         Self::with_capacity(metrics, CAPACITY_BYTES)
     }
@@ -51,7 +51,7 @@ impl Results {
         let found = Cache::builder()
             .max_capacity(bytes)
             .weigher(weight)
-            .time_to_live(AGE)
+            .time_to_idle(IDLE)
             .build();
         Self {
             key: rand::random(),
@@ -87,39 +87,56 @@ impl OwnResults {
         }
     }
 
-    /// A text that is about to be read; none where it is not worth looking up.
-    pub(super) fn lookup(&self, text: &str, segments: &[Segment]) -> Option<Lookup<'_>> {
-        if text.len() > MAX_TEXT_BYTES {
-            return None;
-        }
+    /// How detectors read a text: those that are deterministic, and no others, by windows that are looked up.
+    pub(super) fn plans<'d>(
+        &self,
+        detectors: impl Iterator<Item = &'d Detector>,
+        text: &str,
+        segments: &[Segment],
+    ) -> Vec<Option<Plan<'_>>> {
+        // Most detectors have the same windows.
+        let mut contents = HashMap::new();
+        detectors
+            .map(|detector| {
+                // What cannot be read at all is said by whoever reads it.
+                let windows = detector.windows(text, segments).ok();
+                let windows = windows.filter(|_| detector.deterministic())?;
+                let windows = windows.into_iter().map(|window| {
+                    let content = contents
+                        .entry(window.bounds())
+                        .or_insert_with(|| self.content(text, &window));
+                    let key = self.results.digest(&[detector.fingerprint(), &*content]);
+                    (window, key)
+                });
+                Some(Plan {
+                    results: &self.results,
+                    windows: windows.collect(),
+                })
+            })
+            .collect()
+    }
+
+    fn content(&self, text: &str, window: &Window) -> Digest {
+        let segments = window.stretches();
         let mut places = Vec::with_capacity(segments.len() * SEGMENT_BYTES);
         for Segment { start, end, origin } in segments {
-            places.extend((*start as u64).to_be_bytes());
-            places.extend((*end as u64).to_be_bytes());
-            places.push(*origin as u8);
+            places.extend((start as u64).to_be_bytes());
+            places.extend((end as u64).to_be_bytes());
+            places.push(origin as u8);
         }
-        let parts = [self.org_id.as_bytes(), &places, text.as_bytes()];
-        Some(Lookup {
-            results: &self.results,
-            content: self.results.digest(&parts),
-        })
+        let read = window.read(text).unwrap_or_default();
+        let parts = [self.org_id.as_bytes(), &places, read.as_bytes()];
+        self.results.digest(&parts)
     }
 }
 
 /// Start, end, origin.
 const SEGMENT_BYTES: usize = 17;
 
-/// One text in the results.
-pub(super) struct Lookup<'r> {
+/// The windows in which one detector reads a text, each with its key in the results.
+pub(super) struct Plan<'r> {
     results: &'r Results,
-    content: Digest,
-}
-
-impl Lookup<'_> {
-    fn key(&self, detector: &Detector) -> Digest {
-        self.results
-            .digest(&[detector.fingerprint(), &self.content])
-    }
+    windows: Vec<(Window, Digest)>,
 }
 
 /// What a detector finds: what it found in the same text before, where it says that this is the same.
@@ -127,21 +144,35 @@ pub(super) async fn detect(
     reader: &mut Reader,
     text: &str,
     segments: &[Segment],
-    lookup: Option<&Lookup<'_>>,
-) -> Result<Arc<[Span]>, Failed<PluginError>> {
-    let detector = reader.detector();
-    let Some(lookup) = lookup.filter(|_| detector.deterministic()) else {
-        return Ok(reader.detect(text, segments).await?.into());
+    plan: Option<Plan<'_>>,
+) -> Result<Vec<Span>, Failed<PluginError>> {
+    let Some(Plan { results, windows }) = plan else {
+        return reader.detect(text, segments).await;
     };
-    let key = lookup.key(detector);
-    if let Some(spans) = lookup.results.found.get(&key) {
-        lookup.results.hits.inc();
-        return Ok(spans);
+    let mut spans = Vec::new();
+    for (window, key) in windows {
+        // Wherever a window stands, what is found in it stands at the same places of it.
+        let start = window.start();
+        if let Some(found) = results.found.get(&key) {
+            results.hits.inc();
+            spans.extend(found.iter().map(|span| moved(span, |at| at + start)));
+            continue;
+        }
+        results.misses.inc();
+        let found = reader.read(text, &window).await?;
+        let inside = found.iter().map(|span| moved(span, |at| at - start));
+        results.found.insert(key, inside.collect());
+        spans.extend(found);
     }
-    lookup.results.misses.inc();
-    let spans: Arc<[Span]> = reader.detect(text, segments).await?.into();
-    lookup.results.found.insert(key, Arc::clone(&spans));
-    Ok(spans)
+    Ok(in_order(spans))
+}
+
+fn moved(span: &Span, place: impl Fn(usize) -> usize) -> Span {
+    Span {
+        start: place(span.start),
+        end: place(span.end),
+        ..*span
+    }
 }
 
 #[cfg(test)]
@@ -165,32 +196,26 @@ mod tests {
     #[test]
     fn only_the_same_text_of_the_same_organization_is_the_same() {
         let results = results(CAPACITY_BYTES);
-        let content = |org: &str, text: &str, segments: &[Segment]| {
-            let own = OwnResults::new(&results, org);
-            own.lookup(text, segments).unwrap().content
+        let content = |org: &str, text: &str, whole: Segment| {
+            OwnResults::new(&results, org).content(text, &Window::of(whole))
         };
-        let whole = [segment(0, 4, Origin::UserText)];
-        let first = content("org_a", "text", &whole);
-        assert_eq!(first, content("org_a", "text", &whole));
+        let whole = segment(0, 4, Origin::UserText);
+        let first = content("org_a", "text", whole);
+        assert_eq!(first, content("org_a", "text", whole));
+        // Where it stands is no matter.
+        let later = segment(9, 13, Origin::UserText);
+        assert_eq!(first, content("org_a", "Some say\ntext", later));
         for other in [
-            content("org_b", "text", &whole),
-            content("org_a", "texts", &whole),
-            content("org_a", "text", &[segment(0, 3, Origin::UserText)]),
-            content("org_a", "text", &[segment(0, 4, Origin::SystemPrompt)]),
-            content("org_a", "text", &[]),
+            content("org_b", "text", whole),
+            content("org_a", "test", whole),
+            content("org_a", "text", segment(0, 3, Origin::UserText)),
+            content("org_a", "text", segment(0, 4, Origin::SystemPrompt)),
         ] {
             assert_ne!(first, other);
         }
         // Another process has another key.
         let own = OwnResults::new(&self::results(CAPACITY_BYTES), "org_a");
-        assert_ne!(first, own.lookup("text", &whole).unwrap().content);
-    }
-
-    #[test]
-    fn long_texts_are_read_each_time() {
-        let own = OwnResults::new(&results(CAPACITY_BYTES), "org_a");
-        assert!(own.lookup(&"x".repeat(MAX_TEXT_BYTES), &[]).is_some());
-        assert!(own.lookup(&"x".repeat(MAX_TEXT_BYTES + 1), &[]).is_none());
+        assert_ne!(first, own.content("text", &Window::of(whole)));
     }
 
     #[test]

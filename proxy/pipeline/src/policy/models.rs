@@ -332,7 +332,7 @@ fn model(entry: Entry, name: &str, findings: &mut Findings) -> Model {
             .unwrap_or_else(|| {
                 findings.add(
                     name,
-                    format!("model {id}: {field} is not a decimal of at most six digits"),
+                    format!("model {id}: {field} is not a decimal with at most six digits after the point, or too large"),
                 );
                 Micro::ZERO
             })

@@ -268,7 +268,10 @@ fn own_kinds(
         let kind = Kind::named(&name);
         if kind.entity().is_some() || kind.as_str() != name {
             let kind = kind.as_str();
-            let message = format!("further_kinds: findings of {name} count as {kind}");
+            let message = match kind == name {
+                true => format!("further_kinds: {name} is a kind already"),
+                false => format!("further_kinds: findings of {name} count as {kind}"),
+            };
             findings.add_at(source, start, message);
         }
         kinds.push(name);

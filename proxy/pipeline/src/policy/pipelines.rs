@@ -112,6 +112,20 @@ impl Route {
         }
     }
 
+    /// Whether a request takes the same way through either: filters, handler and surface. What is asked of its caller
+    /// may differ.
+    pub fn is_same_way(&self, other: &Self, headers: &HeaderMap) -> bool {
+        let way = |route: &Self| {
+            let filters = route.filters.iter().map(|filter| filter.name());
+            (
+                filters.collect::<Vec<_>>(),
+                route.handler.name(),
+                route.surface(headers),
+            )
+        };
+        self.path == other.path && way(self) == way(other)
+    }
+
     /// What the route asks of a model, as its handler's needs tell.
     pub fn operation(&self) -> Operation {
         if let Some(family) = self.audited_as {

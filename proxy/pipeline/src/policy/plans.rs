@@ -106,7 +106,9 @@ impl Plans {
             if credits.is_none() {
                 findings.add(
                     name,
-                    format!("plan {tier}: monthly_credits is not a decimal"),
+                    format!(
+                        "plan {tier}: monthly_credits is not a decimal with at most six digits after the point, or too large"
+                    ),
                 );
             }
             if let Some(known) = &known {

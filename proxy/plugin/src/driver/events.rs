@@ -111,11 +111,7 @@ impl Order {
                 if name.is_empty() {
                     return Err(protocol("nameless_tool_call").into());
                 }
-                let (id, name) = (without_nul(id), without_nul(name));
-                // A result finds its call by the id alone.
-                if id.is_empty() || self.calls.iter().any(|call| call.id == id) {
-                    return Err(protocol("ambiguous_tool_call").into());
-                }
+                let (id, name) = (self.id_of_its_own(without_nul(id)), without_nul(name));
                 self.calls.push(Call {
                     id: id.clone(),
                     is_over: false,
@@ -161,6 +157,17 @@ impl Order {
         Ok(())
     }
 
+    /// A result finds its call by the id alone: a call without one, or with that of another, gets one that no other has.
+    fn id_of_its_own(&self, id: String) -> String {
+        let is_free = |id: &String| !self.calls.iter().any(|call| call.id == *id);
+        if !id.is_empty() && is_free(&id) {
+            return id;
+        }
+        let stem = if id.is_empty() { "call" } else { &id };
+        let mut others = (self.calls.len()..).map(|number| format!("{stem}_{number}"));
+        others.find(is_free).unwrap_or_default()
+    }
+
     /// Ends a call. One that says nothing has no arguments, if another call has started behind it.
     fn end_call(&mut self, index: u32, events: &mut Vec<ChatEvent>) -> Result<(), DriverFailure> {
         let is_last = index as usize + 1 == self.calls.len();
@@ -195,7 +202,7 @@ impl Order {
             reason,
             raw,
             stop_sequence,
-            ext: _,
+            ext,
         } = finish;
         Finish {
             reason: match reason {
@@ -212,6 +219,7 @@ impl Order {
             },
             raw: shown_word(raw),
             stop_sequence: stop_sequence.filter(|stop| self.stop_sequences.contains(stop)),
+            refused_category: refused_category(&ext),
         }
     }
 
@@ -340,15 +348,29 @@ fn usage_from_wit(usage: wit::Usage) -> Result<Usage, DriverFault> {
     })
 }
 
+/// The hint of an end that says what made the model refuse.
+const CATEGORY: &str = "category";
+
+/// The provider's word for what made the model refuse, if it is one word.
+fn refused_category(ext: &[(String, Vec<u8>)]) -> Option<String> {
+    let (_, said) = ext.iter().find(|(name, _)| name == CATEGORY)?;
+    let word = serde_json::from_slice::<String>(said).ok()?;
+    is_shown_word(&word).then_some(word)
+}
+
 /// The provider's word for the end of a reply or for a tool of its own, which callers see. What is no word could be
 /// anything that the provider was told.
 fn shown_word(raw: String) -> String {
-    let is_part = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';
-    if raw.len() <= MAX_WORD_BYTES && raw.bytes().all(is_part) {
+    if is_shown_word(&raw) {
         raw
     } else {
         "other".to_owned()
     }
+}
+
+fn is_shown_word(raw: &str) -> bool {
+    let is_part = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';
+    raw.len() <= MAX_WORD_BYTES && raw.bytes().all(is_part)
 }
 
 #[cfg(test)]
@@ -383,6 +405,14 @@ mod tests {
             };
             Order::default().finish(finish).raw
         };
+        let category = |said: &str| {
+            let ext = vec![(CATEGORY.to_owned(), said.as_bytes().to_vec())];
+            refused_category(&ext)
+        };
+        assert_eq!(category(r#""bio""#).as_deref(), Some("bio"));
+        for other in [r#""of Jane Doe""#, "null", "7", "bio"] {
+            assert_eq!(category(other), None);
+        }
         assert_eq!(told("end_turn"), "end_turn");
         assert_eq!(told("of Jane Doe"), "other");
         assert_eq!(told("536-22-8714"), "other");
@@ -545,15 +575,23 @@ mod tests {
     }
 
     #[test]
-    fn calls_that_no_result_could_tell_apart_are_the_providers_fault() {
-        for sent in [
-            vec![started(), call_of(0, "")],
-            vec![started(), call_of(0, "c"), call_of(1, "c")],
-            vec![started(), call_of(0, "c"), end(0), call_of(1, "c")],
+    fn calls_that_no_result_could_tell_apart_get_ids_of_their_own() {
+        for (given, expected) in [
+            (["", "", "c"], ["call_0", "call_1", "c"]),
+            (["c", "c", "c"], ["c", "c_1", "c_2"]),
+            (["c_1", "c", "c"], ["c_1", "c", "c_2"]),
+            (["c", "c_2", "c"], ["c", "c_2", "c_3"]),
         ] {
-            let taken = Order::default().take(sent, &mut Vec::new());
-            let expected = DriverFailure::Fault(protocol("ambiguous_tool_call"));
-            assert_eq!(taken, Err(expected));
+            let calls = (0..).zip(given);
+            let calls = calls.flat_map(|(index, id)| [call_of(index, id), end(index)]);
+            let sent = std::iter::once(started()).chain(calls).collect();
+            let mut events = Vec::new();
+            assert_eq!(Order::default().take(sent, &mut events), Ok(()));
+            let ids = events.into_iter().filter_map(|event| match event {
+                ChatEvent::ToolCallStart { id, .. } => Some(id),
+                _ => None,
+            });
+            assert_eq!(ids.collect::<Vec<_>>(), expected);
         }
     }
 

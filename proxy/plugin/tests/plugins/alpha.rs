@@ -350,8 +350,11 @@ async fn what_kind_a_cannot_take_is_refused_by_name() {
     }
     tuned.ext.insert("must-effort".to_owned(), json!("none"));
     assert!(body(&driver, &tuned).await.get("output_config").is_none());
+    tuned.ext.shift_remove("must-thinking");
+    let silent = body(&driver, &tuned).await["thinking"].clone();
+    assert_eq!(silent, json!({"type": "disabled"}));
 
-    // Beside thinking, neither a forced tool nor sampling.
+    // Beside a budget for thinking, neither a forced tool nor sampling.
     let mut tooled = chat(vec![user("a")]);
     tooled.max_tokens = Some(4_000);
     tooled.reasoning_tokens = Some(2_000);

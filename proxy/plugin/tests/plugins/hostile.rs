@@ -1,5 +1,6 @@
 //! A guest that misbehaves fails its own call, in bounded time, and nothing else.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use svc_core::phi::Origin;
@@ -7,7 +8,7 @@ use svc_plugin::{Detector, KillReason, PluginError, Reader, Segment, Span};
 
 use crate::stage::{EVIL, EVIL_MANIFEST, Stage, patient};
 
-async fn ask(detector: &Detector, text: &str) -> Result<Vec<Span>, PluginError> {
+async fn ask(detector: &Arc<Detector>, text: &str) -> Result<Vec<Span>, PluginError> {
     let segment = Segment {
         start: 0,
         end: text.len(),

@@ -3,18 +3,24 @@
 use std::io;
 use std::process::Stdio;
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
+use bytes::BytesMut;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
 use super::Settings;
-use crate::frame::{self, HEADER_BYTES, Kind};
+use crate::frame::{self, Kind};
 use crate::worker::{Answer, Progress};
 
 pub(super) struct Worker {
     child: Child,
     input: ChildStdin,
-    output: BufReader<ChildStdout>,
+    output: ChildStdout,
+    /// What was read of a frame that is not whole yet.
+    heard: BytesMut,
 }
+
+/// Read at once.
+const READ_BYTES: usize = 16 * 1024;
 
 /// What a worker says.
 pub(super) enum Heard {
@@ -45,7 +51,8 @@ impl Worker {
         Ok(Self {
             child,
             input,
-            output: BufReader::new(output),
+            output,
+            heard: BytesMut::new(),
         })
     }
 
@@ -80,13 +87,18 @@ impl Worker {
         self.input.flush().await
     }
 
-    /// The next thing that the worker says; an error when it is gone.
+    /// The next thing that the worker says; an error when it is gone. Whoever stops listening in the midst of it hears
+    /// the whole the next time.
     pub(super) async fn hear(&mut self) -> io::Result<Heard> {
-        let mut header = [0; HEADER_BYTES];
-        self.output.read_exact(&mut header).await?;
-        let (kind, length) = frame::parse_header(header)?;
-        let mut payload = vec![0; length];
-        self.output.read_exact(&mut payload).await?;
+        let (kind, payload) = loop {
+            if let Some(frame) = frame::take(&mut self.heard)? {
+                break frame;
+            }
+            self.heard.reserve(READ_BYTES);
+            if self.output.read_buf(&mut self.heard).await? == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+        };
         match kind {
             Kind::Ready => Ok(Heard::Ready),
             Kind::Unusable => Ok(Heard::Unusable(

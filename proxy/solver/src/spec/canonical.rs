@@ -13,10 +13,14 @@ pub(crate) fn value(value: &Value) -> String {
     text
 }
 
-/// An item as text: items that mean the same have the same text.
-pub(crate) fn item(value: &Value) -> String {
+/// An item as text: items that mean the same have the same text. A null field of it is an absent one.
+pub(crate) fn item(item: &Value) -> String {
+    let mut item = item.clone();
+    if let Value::Object(fields) = &mut item {
+        fields.retain(|_, value| !value.is_null());
+    }
     let mut text = String::new();
-    write(value, false, &mut text);
+    write(&item, false, &mut text);
     text
 }
 
@@ -100,6 +104,15 @@ mod tests {
             value(&json!(i64::MIN)),
             value(&json!(-9_223_372_036_854_775_808.0))
         );
+    }
+
+    #[test]
+    fn a_null_field_of_an_item_is_absent() {
+        let plain = json!({"type": "apart", "slot_where": [{"key": "a", "equals": null}]});
+        let mut with_null = plain.clone();
+        with_null["from"] = Value::Null;
+        assert_eq!(item(&plain), item(&with_null));
+        assert!(item(&plain).contains("null"));
     }
 
     #[test]

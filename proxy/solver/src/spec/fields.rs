@@ -37,9 +37,25 @@ impl<'a> Fields<'a> {
         format!("{}/{name}", self.pointer)
     }
 
+    /// The field, where it says something: a null is an absent one.
     pub(crate) fn get(&mut self, name: &'static str) -> Option<&'a Value> {
+        self.any(name).filter(|value| !value.is_null())
+    }
+
+    /// The field, where a null is a value.
+    fn any(&mut self, name: &'static str) -> Option<&'a Value> {
         self.known.push(name);
         self.map.get(name)
+    }
+
+    /// As [`Self::required`], where a null is a value.
+    pub(crate) fn required_any(
+        &mut self,
+        name: &'static str,
+        problems: &mut Problems,
+    ) -> Option<&'a Value> {
+        let value = self.any(name);
+        self.insist(name, value, problems)
     }
 
     pub(crate) fn required(
@@ -48,6 +64,15 @@ impl<'a> Fields<'a> {
         problems: &mut Problems,
     ) -> Option<&'a Value> {
         let value = self.get(name);
+        self.insist(name, value, problems)
+    }
+
+    fn insist(
+        &self,
+        name: &str,
+        value: Option<&'a Value>,
+        problems: &mut Problems,
+    ) -> Option<&'a Value> {
         if value.is_none() {
             problems.add(self.at(name), ProblemCode::MissingField, "is required");
         }

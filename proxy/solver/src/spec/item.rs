@@ -536,7 +536,7 @@ pub(crate) fn condition(
             continue;
         };
         let key = fields.required_text("key", problems);
-        let equals = fields.required("equals", problems);
+        let equals = fields.required_any("equals", problems);
         if let (Some(key), Some(equals)) = (key, equals) {
             read.push((key.to_owned(), canonical::value(equals)));
         }

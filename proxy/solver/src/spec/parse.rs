@@ -53,7 +53,8 @@ fn interface_rules(document: &Map<String, Value>) -> Result<(), Fault> {
     }
     let limit = document
         .get("options")
-        .and_then(|options| options.get("time_limit_seconds"));
+        .and_then(|options| options.get("time_limit_seconds"))
+        .filter(|limit| !limit.is_null());
     if let Some(limit) = limit {
         let allowed = fields::whole(limit)
             .is_some_and(|seconds| (1..=MAX_TIME_LIMIT_SECONDS).contains(&seconds));
@@ -139,7 +140,10 @@ fn read(document: &Map<String, Value>, problems: &mut Problems) -> Option<Spec> 
 /// Whether the caller said neither when a slot starts nor when it ends. Where one is said wrongly, that is the problem.
 fn is_untimed(slot: &Slot, written: &[Value]) -> bool {
     let written = written.get(slot.place);
-    let says = |name: &str| written.is_some_and(|slot| slot.get(name).is_some());
+    let says = |name: &str| {
+        let said = written.and_then(|slot| slot.get(name));
+        said.is_some_and(|said| !said.is_null())
+    };
     slot.times.is_none() && !says("start") && !says("end")
 }
 

@@ -76,6 +76,49 @@ fn what_the_interface_forbids_is_a_validation_failure() {
 }
 
 #[test]
+fn a_null_field_is_an_absent_one() {
+    let mut value = base();
+    for name in ["version", "constraints", "preferences", "options"] {
+        value[name] = Value::Null;
+    }
+    value["resources"][1]["attributes"] = Value::Null;
+    let slot = &mut value["slots"][1];
+    for name in ["start", "end", "attributes"] {
+        slot[name] = Value::Null;
+    }
+    slot["requirements"][0]["where"] = Value::Null;
+    assert!(parse(value.to_string().as_bytes()).is_ok());
+    value["options"] = json!({"time_limit_seconds": null});
+    let fields = [
+        "id",
+        "resource_ids",
+        "resource_where",
+        "slot_where",
+        "from",
+        "period",
+        "min",
+    ];
+    let mut rule = json!({"type": "count", "max": 1});
+    for name in fields {
+        rule[name] = Value::Null;
+    }
+    value["constraints"] = json!([rule]);
+    assert!(parse(value.to_string().as_bytes()).is_ok());
+    // Where a field is required, or a rule measures its time, it is missing.
+    value["constraints"] = json!([{"type": "max_per_day", "limit": null}, {"type": "no_overlap"}]);
+    let expected = ["/slots/1 needs_times", "/constraints/0/limit missing_field"];
+    assert_eq!(refused(&value).1, expected);
+    // Of an attribute, a null is a value.
+    let mut value = base();
+    value["resources"][0]["attributes"]["ward"] = Value::Null;
+    let none = json!([{"key": "ward", "equals": null}]);
+    value["slots"][0]["requirements"][0]["where"] = none;
+    let spec = parse(value.to_string().as_bytes());
+    let found = spec.map(|spec| spec.slots[0].candidates());
+    assert_eq!(found.ok(), Some(vec![0]));
+}
+
+#[test]
 fn every_problem_is_named_once_in_the_order_of_the_document() {
     let mut value = base();
     value["slots"][1]["day"] = json!("2026-02-30");

@@ -62,6 +62,7 @@ const MIGRATIONS: &[Migration] = migrations! {
     27 "0027_clocks_set_back";
     28 "0028_no_renumbering";
     29 "0029_places_of_clocks_set_back";
+    30 "0030_who_issued_a_link";
 };
 
 /// Any fixed number of our own: PostgreSQL's name for the migration lock ("svc-gwst" in ASCII).

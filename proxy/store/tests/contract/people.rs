@@ -269,6 +269,7 @@ async fn links_issued_at_once_are_one(db: TestDb) {
                 user_id: user.id.clone(),
                 org_id: user.org_id.clone(),
                 purpose: Purpose::Reset,
+                issued_by: None,
                 created_at: NOW,
                 expires_at: NOW.plus_ms(1_000),
             };

@@ -11,6 +11,9 @@ use crate::phi::sweep::{Known, TooManyMentions, sweep_known};
 /// New values before all of them are made ready together again; below that only the new ones are.
 const MIN_RECENT: usize = 64;
 
+/// At most about so much of a reply is looked through at once, and seldom more than once.
+const PIECE_BYTES: usize = 512;
+
 /// Holds PHI.
 pub(super) struct Memory {
     /// All values of the map but the recent ones; absent until it is needed.
@@ -58,7 +61,7 @@ impl Memory {
                 self.settled_values = map.values().count();
                 self.recent.clear();
                 self.near = None;
-                Known::of(map.values())?
+                Known::of(map.values(), PIECE_BYTES)?
             }
         };
         let recent = self
@@ -70,7 +73,7 @@ impl Memory {
             .map(|finding| (&finding.kind, scan.value(finding)));
         let near = match self.near.take().filter(|_| findings.is_empty()) {
             Some(near) => near,
-            None => Known::of(recent.chain(found))?,
+            None => Known::of(recent.chain(found), PIECE_BYTES)?,
         };
         let is_reusable = findings.is_empty();
         let swept = sweep_known(scan, findings, map, &[&settled, &near]);

@@ -87,7 +87,7 @@ fn two_forms_of_one_value_share_a_placeholder() {
     let mut request = chat(vec![user(&blob), user("and 123456789")]);
     let scan = TextScan::of(&mut request);
     let found = findings(&scan, &[("SSN", SSN)], &map);
-    redact(&mut request, &scan, &found, &mut map, false).unwrap();
+    redact(&mut request, &scan, &found, &mut map, Listener::default()).unwrap();
     assert_eq!(said(&request, 1), "and [SSN_2]");
 }
 

@@ -43,7 +43,7 @@ fn redacted(chat: &mut ChatRequest, document: &str, value: &str) {
     let candidate = in_document(scan.reading().0, document, value).expect(document);
     let mut map = PlaceholderMap::default();
     let found = merge(&scan, &[candidate], |_, _| true);
-    redact(chat, &scan, &found, &mut map, false).unwrap();
+    redact(chat, &scan, &found, &mut map, Listener::default()).unwrap();
 }
 
 #[test]

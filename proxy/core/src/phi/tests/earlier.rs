@@ -4,7 +4,7 @@ use super::*;
 use crate::chat::ToolCall;
 
 /// The same request with two values, where an earlier reply shows a placeholder of its own.
-fn told(restores: bool) -> (ChatRequest, PlaceholderMap) {
+fn told(listener: Listener) -> (ChatRequest, PlaceholderMap) {
     let mut chat = chat(vec![
         user("Show 88123. Helen has MRN 5550123."),
         assistant("Her sister (MRN [MRN_2]) is not allergic."),
@@ -14,13 +14,13 @@ fn told(restores: bool) -> (ChatRequest, PlaceholderMap) {
     let mut map = PlaceholderMap::default();
     let values = [("MRN", "88123"), ("MRN", "5550123")];
     let found = findings(&scan, &values, &map);
-    redact(&mut chat, &scan, &found, &mut map, restores).unwrap();
+    redact(&mut chat, &scan, &found, &mut map, listener).unwrap();
     (chat, map)
 }
 
 #[test]
 fn what_a_reply_has_hidden_never_becomes_somebody_else() {
-    let (chat, map) = told(true);
+    let (chat, map) = told(RESTORED);
     assert_eq!(said(&chat, 0), "Show [MRN_1]. Helen has MRN [MRN_3].");
     assert_eq!(said(&chat, 1), "Her sister (MRN [MRN_2]) is not allergic.");
     assert_eq!(unmasked("MRN [MRN_2]", &map), "MRN [MRN_2]");
@@ -29,7 +29,7 @@ fn what_a_reply_has_hidden_never_becomes_somebody_else() {
 
 #[test]
 fn what_was_not_restored_may_come_back() {
-    let (chat, _) = told(false);
+    let (chat, _) = told(Listener::default());
     assert_eq!(said(&chat, 0), "Show [MRN_1]. Helen has MRN [MRN_2].");
 }
 
@@ -41,7 +41,7 @@ fn a_system_prompt_keeps_its_numbers() {
     let scan = TextScan::of(&mut chat);
     let mut map = PlaceholderMap::default();
     let found = findings(&scan, &[("NAME", "Ann Poe")], &map);
-    redact(&mut chat, &scan, &found, &mut map, true).unwrap();
+    redact(&mut chat, &scan, &found, &mut map, RESTORED).unwrap();
     assert!(matches!(&chat.system[0], Part::Text { text, .. } if text == "On duty: [NAME_1]."));
 }
 
@@ -128,7 +128,7 @@ fn a_value_that_was_restored_beside_something_is_known_there() {
             .collect();
         let found = merge(&scan, &seen, |claim, _| claim.score >= 500);
         let found = sweep(&scan, found, &map, &Allowed::default()).unwrap();
-        redact(&mut chat, &scan, &found, &mut map, true).unwrap();
+        redact(&mut chat, &scan, &found, &mut map, RESTORED).unwrap();
         let said = said(&chat, 0);
         assert!(said.ends_with(&format!(". {hidden}")), "{said}");
     }
@@ -162,7 +162,7 @@ fn a_part_of_something_else_is_no_mention() {
             .collect();
         let found = merge(&scan, &seen, |claim, _| claim.score >= 500);
         let found = sweep(&scan, found, &map, &Allowed::default()).unwrap();
-        redact(&mut chat, &scan, &found, &mut map, true).unwrap();
+        redact(&mut chat, &scan, &found, &mut map, RESTORED).unwrap();
         let said = said(&chat, 0);
         assert!(said.ends_with(other), "{said}");
     }
@@ -224,4 +224,59 @@ fn ids_of_calls_that_providers_made_are_nobodys() {
     ] {
         assert!(!call(id), "{id}");
     }
+}
+
+/// A conversation that was stored, in which somebody who reads names writes what looks like their placeholders.
+fn quoted(listener: Listener) -> (ChatRequest, PlaceholderMap) {
+    let mut first = chat(vec![user("Patient Helen Marsh is allergic.")]);
+    let mut map = PlaceholderMap::default();
+    let names = [("NAME", "Helen Marsh"), ("NAME", "Ida Stone")];
+    let scan = TextScan::of(&mut first);
+    let found = findings(&scan, &names, &map);
+    redact(&mut first, &scan, &found, &mut map, listener).unwrap();
+    let reserved = Kind::named("NAME");
+    // What a reply has brought is shown as it is, and can be asked about.
+    map.issue(&reserved, "Otto Lang", "Otto Lang", Speaker::Model);
+    let mut chat = chat(vec![
+        user(&said(&first, 0)),
+        assistant("[NAME_2] has called about [NAME_1]."),
+        user("Dear [NAME_1], with [Name 1] of the form letter: who is [NAME_2]? Ida Stone asks."),
+    ]);
+    let scan = TextScan::of(&mut chat);
+    let found = findings(&scan, &names, &map);
+    redact(&mut chat, &scan, &found, &mut map, listener).unwrap();
+    (chat, map)
+}
+
+#[test]
+fn who_reads_values_means_what_looks_like_their_placeholders() {
+    let (chat, map) = quoted(Listener {
+        stored_messages: 2,
+        ..RESTORED
+    });
+    assert_eq!(said(&chat, 0), "Patient [NAME_1] is allergic.");
+    assert_eq!(said(&chat, 1), "[NAME_2] has called about [NAME_1].");
+    assert_eq!(
+        said(&chat, 2),
+        "Dear [NAME_3], with [NAME_4] of the form letter: who is [NAME_2]? [NAME_5] asks."
+    );
+    assert_eq!(
+        unmasked("[NAME_3], [NAME_4], [NAME_2], [NAME_5]", &map),
+        "[NAME_1], [Name 1], [NAME_2], Ida Stone"
+    );
+    // They are nobody's name to look for.
+    assert!(map.values().all(|(_, value)| !value.starts_with('[')));
+    assert!(PlaceholderMap::from_json(&map.to_json()).is_ok_and(|read| read == map));
+}
+
+#[test]
+fn who_reads_placeholders_means_what_they_stand_for() {
+    let (chat, _) = quoted(Listener {
+        gets_values: false,
+        stored_messages: 2,
+    });
+    assert_eq!(
+        said(&chat, 2),
+        "Dear [NAME_1], with [Name 1] of the form letter: who is [NAME_2]? [NAME_3] asks."
+    );
 }

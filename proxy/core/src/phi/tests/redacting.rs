@@ -415,7 +415,7 @@ fn a_request_that_changed_since_its_scan_is_refused() {
     let found = findings(&scan, &[("NAME", "Jane Doe")], &map);
     request.messages.push(user("Jane Doe"));
     assert_eq!(
-        redact(&mut request, &scan, &found, &mut map, false),
+        redact(&mut request, &scan, &found, &mut map, Listener::default()),
         Err(Shifted { segment: 1 })
     );
 }
@@ -438,7 +438,7 @@ fn too_many_mentions_are_refused() {
             detector: 0,
         };
         let found = merge(&scan, &[whole], |_, _| true);
-        redact(&mut request, &scan, &found, &mut map, false).unwrap();
+        redact(&mut request, &scan, &found, &mut map, Listener::default()).unwrap();
     }
     let mut request = chat(vec![user(&vec!["aaa"; 1000].join(" "))]);
     let scan = TextScan::of(&mut request);

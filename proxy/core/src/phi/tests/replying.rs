@@ -624,6 +624,7 @@ fn channels_are_judged_apart_and_in_order() {
             reason: FinishReason::Stop,
             raw: "stop".into(),
             stop_sequence: None,
+            refused_category: None,
         }),
     ];
     let mut map = PlaceholderMap::default();

@@ -411,6 +411,7 @@ fn channels_are_restored_apart_and_in_order() {
             reason: FinishReason::Stop,
             raw: "stop".into(),
             stop_sequence: Some("[SSN_1]".into()),
+            refused_category: None,
         }),
     ];
     let mut restorer = ReplyRestorer::new(table(&known()), Arc::new(ChatRequest::of_user_text("")));

@@ -107,6 +107,19 @@ impl Spot<'_> {
         matches!(place.step, Step::Field("tools"))
     }
 
+    /// The message that the text belongs to, by its place in the chat.
+    pub fn message(&self) -> Option<usize> {
+        let (mut place, mut below) = (self.place, None);
+        while let Some(parent) = place.parent {
+            below = Some(place.step);
+            place = parent;
+        }
+        match (place.step, below) {
+            (Step::Field("messages"), Some(Step::Index(at))) => Some(at),
+            _ => None,
+        }
+    }
+
     /// As [`Self::location`] with everything behind the first index as a JSON pointer (RFC 6901):
     /// `tools[0]/input_schema/properties/x/description`. Only for places whose keys were found clean.
     pub fn pointer(&self) -> String {

@@ -120,12 +120,12 @@ fn only_some(fields: &mut Fields<'_>, problems: &mut Problems) -> Map<String, Va
     if let Some(verbosity) = fields.word("verbosity", &["low", "medium", "high"], problems) {
         ext.insert("must-verbosity".to_owned(), json!(verbosity));
     }
-    match fields.take("seed") {
-        None => {}
-        Some(seed) if seed.is_i64() => {
-            ext.insert("must-seed".to_owned(), seed);
+    if let Some(seed) = fields.take("seed") {
+        let number = seed.as_number().and_then(json::integer);
+        match number {
+            Some(number) => drop(ext.insert("must-seed".to_owned(), number.into())),
+            None => problems.add("seed", "must be a whole number that fits 64 bits"),
         }
-        Some(_) => problems.add("seed", "must be a whole number"),
     }
     ext
 }

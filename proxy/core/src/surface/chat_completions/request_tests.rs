@@ -176,7 +176,10 @@ fn what_only_some_drivers_honour_travels_under_its_name() {
         (&chat.ext["must-seed"], &chat.ext["must-verbosity"]),
         (&json!(-7), &json!("low"))
     );
-    assert_eq!(refused(json!({"seed": 1.5})), invalid_at("seed"));
+    assert_eq!(read(json!({"seed": 1.0})).ext["must-seed"], json!(1));
+    for seed in [json!(1.5), json!("1"), json!(i64::MAX.unsigned_abs() + 1)] {
+        assert_eq!(refused(json!({"seed": seed})), invalid_at("seed"));
+    }
     assert_eq!(
         refused(json!({"verbosity": "loud"})),
         invalid_at("verbosity")

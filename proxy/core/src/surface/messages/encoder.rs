@@ -95,11 +95,12 @@ impl ReplyEncoder for Encoder {
             block.close(out);
         }
         let (stop_reason, stop_sequence) = stop_reason(run.finish, self.has_calls);
-        let delta = json!({
+        let mut delta = json!({
             "type": "message_delta",
             "delta": {"stop_reason": stop_reason, "stop_sequence": stop_sequence},
             "usage": usage(&run.usage),
         });
+        tell_refusal(run.finish, &mut delta["delta"]);
         put("message_delta", &delta, out);
         put("message_stop", &json!({"type": "message_stop"}), out);
     }
@@ -127,6 +128,7 @@ impl ReplyEncoder for Encoder {
         message["content"] = content;
         message["stop_reason"] = json!(stop_reason);
         message["stop_sequence"] = json!(stop_sequence);
+        tell_refusal(run.finish, &mut message);
         message
     }
 }
@@ -191,6 +193,16 @@ fn stop_reason(finish: &Finish, has_calls: bool) -> (&'static str, Option<&str>)
         FinishReason::Length | FinishReason::Other => ("max_tokens", None),
         FinishReason::ToolCalls => ("tool_use", None),
         FinishReason::Refusal | FinishReason::ContentFilter => ("refusal", None),
+    }
+}
+
+/// What made the model refuse, where the provider says so in a word. Its explanation is left out: a provider's sentences
+/// may speak of the prompt.
+fn tell_refusal(finish: &Finish, end: &mut Value) {
+    if finish.reason == FinishReason::Refusal
+        && let Some(category) = &finish.refused_category
+    {
+        end["stop_details"] = json!({"type": "refusal", "category": category, "explanation": null});
     }
 }
 

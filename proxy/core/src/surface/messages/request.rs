@@ -376,7 +376,8 @@ fn metadata(fields: &mut Fields<'_>, problems: &mut Problems) -> BTreeMap<String
     metadata
 }
 
-/// `thinking`. What a token budget cannot say travels whole as `must-thinking`.
+/// `thinking`. What a token budget cannot say travels whole as `must-thinking`, and that none is wanted as `thinking`,
+/// which models that have none may pass over.
 fn thinking(
     fields: &mut Fields<'_>,
     ext: &mut Map<String, Value>,
@@ -403,6 +404,9 @@ fn thinking(
     thinking.end(problems);
     if kind == Some("adaptive") || (kind == Some("enabled") && display.is_some()) {
         ext.insert("must-thinking".to_owned(), value);
+    } else if kind == Some("disabled") {
+        // Some models think unless they are told not to; to others it says nothing.
+        ext.insert("thinking".to_owned(), json!({"type": "disabled"}));
     }
     budget
 }

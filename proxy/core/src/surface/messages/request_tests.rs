@@ -402,9 +402,11 @@ fn thinking_is_a_budget_or_travels_whole() {
     let enabled = json!({"thinking": {"type": "enabled", "budget_tokens": 1_024}});
     let chat = read(enabled);
     assert!(chat.reasoning_tokens == Some(1_024) && chat.ext.is_empty());
+    let disabled = json!({"type": "disabled"});
+    let chat = read(json!({"thinking": disabled}));
     assert_eq!(
-        read(json!({"thinking": {"type": "disabled"}})).reasoning_tokens,
-        None
+        (chat.reasoning_tokens, &chat.ext["thinking"]),
+        (None, &disabled)
     );
     let adaptive = json!({"type": "adaptive", "display": "omitted"});
     let chat = read(json!({"thinking": adaptive}));

@@ -48,6 +48,35 @@ pub(crate) fn check_compiled(path: &str, schema: &Value) -> Checked {
     check(path, schema, schema, &mut Followed::default())
 }
 
+/// Schemas with alternatives that the real one compiles in one request.
+const MAX_UNIONS: usize = 16;
+
+/// Refuses more schemas with alternatives than the real one compiles, in all that a request has it compile.
+pub(crate) fn check_unions<'s>(schemas: impl Iterator<Item = &'s Value>) -> Checked {
+    let found: usize = schemas.map(unions).sum();
+    if found <= MAX_UNIONS {
+        return Ok(());
+    }
+    Err(format!(
+        "Schemas contains too many parameters with union types ({found} parameters with type arrays or anyOf). Limit: {MAX_UNIONS} parameters with unions."
+    ))
+}
+
+/// The schemas with alternatives within a schema.
+fn unions(schema: &Value) -> usize {
+    let Some(fields) = schema.as_object() else {
+        return 0;
+    };
+    let is_union = fields.contains_key("anyOf") || fields.get("type").is_some_and(Value::is_array);
+    let named = ["properties", "$defs", "definitions"].iter();
+    let named = named.filter_map(|word| fields.get(*word)?.as_object());
+    let named = named.flat_map(|named| named.values());
+    let listed = ["anyOf", "allOf"].iter();
+    let listed = listed.filter_map(|word| fields.get(*word)?.as_array());
+    let inner = named.chain(listed.flatten()).chain(fields.get("items"));
+    usize::from(is_union) + inner.map(unions).sum::<usize>()
+}
+
 /// References that have led to the schema at hand, and those behind which all was found good.
 #[derive(Default)]
 struct Followed<'s> {

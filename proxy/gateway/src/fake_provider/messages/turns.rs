@@ -274,25 +274,29 @@ fn check_thought(path: &str, block: &Fields) -> Checked {
     }
 }
 
-/// 29: with a budget for thinking, calls whose results come now began with some.
+/// 29: with a budget for thinking, a loop of calls whose results come now began with some. The loop is one turn of the
+/// model: what it says between its calls needs none.
 pub(crate) fn check_calls_had_thinking(turns: &[Value]) -> Checked {
-    let [.., calls, results] = turns else {
-        return Ok(());
-    };
     let kinds = |turn: &Value| {
         let blocks = turn["content"].as_array().into_iter().flatten();
         let kinds = blocks.map(|block| block["type"].as_str().unwrap_or_default().to_owned());
         kinds.collect::<Vec<_>>()
     };
-    let (of_calls, of_results) = (kinds(calls), kinds(results));
-    let first = of_calls.first().map_or("text", String::as_str);
-    let is_answer = of_results.iter().any(|kind| kind == "tool_result");
-    if !is_answer || matches!(first, "thinking" | "redacted_thinking") {
+    let is_asking = |turn: &Value| {
+        turn["role"] == "user" && !kinds(turn).iter().any(|kind| kind == "tool_result")
+    };
+    let first_of_loop = turns
+        .iter()
+        .rposition(is_asking)
+        .map_or(0, |asked| asked + 1);
+    let of_first = turns.get(first_of_loop).map(kinds).unwrap_or_default();
+    let first = of_first.first().map_or("text", String::as_str);
+    let calls = of_first.iter().any(|kind| kind == "tool_use");
+    if !calls || matches!(first, "thinking" | "redacted_thinking") {
         return Ok(());
     }
     Err(format!(
-        "messages.{}.content.0.type: Expected `thinking` or `redacted_thinking`, but found `{first}`. When `thinking` is enabled, a final `assistant` message must start with a thinking block",
-        turns.len() - 2
+        "messages.{first_of_loop}.content.0.type: Expected `thinking` or `redacted_thinking`, but found `{first}`. When `thinking` is enabled, a final `assistant` message must start with a thinking block"
     ))
 }
 

@@ -9,7 +9,7 @@ use http::HeaderMap;
 use serde_json::{Map, Value};
 
 use crate::fake_provider::format::{Operation, Refusal};
-use crate::fake_provider::messages::schema::check_compiled;
+use crate::fake_provider::messages::schema::{check_compiled, check_unions};
 use crate::fake_provider::messages::turns::{
     check_calls_had_thinking, check_text, check_turns, has_tool_blocks,
 };
@@ -104,6 +104,7 @@ fn check_fields(operation: Operation, version: &str, fields: &Fields) -> Checked
     }
     check_scalars(version, fields)?;
     let tools = check_tools(fields)?;
+    check_unions(compiled(fields))?;
     check_tool_choice(fields, &tools)?;
     check_thinking(fields)?;
     if let Some(system) = fields.get("system") {
@@ -125,6 +126,17 @@ fn check_fields(operation: Operation, version: &str, fields: &Fields) -> Checked
         return Err("A maximum of 4 blocks with cache_control may be provided.".into());
     }
     Ok(())
+}
+
+/// The schemas that the real one compiles: that of the answer, and those of strict tools.
+fn compiled(fields: &Fields) -> impl Iterator<Item = &Value> {
+    let config = fields.get("output_config");
+    let answer = config.and_then(|config| config.pointer("/format/schema"));
+    let tools = fields.get("tools").and_then(Value::as_array);
+    let tools = tools.into_iter().flatten();
+    let strict = tools.filter(|tool| tool.get("strict") == Some(&Value::Bool(true)));
+    let schemas = strict.filter_map(|tool| tool.get("input_schema"));
+    answer.into_iter().chain(schemas)
 }
 
 fn check_scalars(version: &str, fields: &Fields) -> Checked {
@@ -291,7 +303,8 @@ fn check_thinking(fields: &Fields) -> Checked {
     let choice = fields
         .get("tool_choice")
         .and_then(|choice| choice.get("type"));
-    if choice.is_some_and(|kind| kind == "any" || kind == "tool") {
+    // What adapts itself may be forced to call.
+    if kind == "enabled" && choice.is_some_and(|kind| kind == "any" || kind == "tool") {
         return Err("Thinking may not be enabled when tool_choice forces tool use.".into());
     }
     let temperature = fields.get("temperature").and_then(Value::as_f64);

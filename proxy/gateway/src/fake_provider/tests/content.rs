@@ -147,6 +147,43 @@ async fn thinking_is_taken_back_only_as_it_was_given() {
 }
 
 #[tokio::test]
+async fn a_loop_of_calls_thinks_in_its_first_step_or_not_at_all() {
+    let fake = start().await;
+    let body = with(
+        with(ask("think"), "max_tokens", json!(2000)),
+        "thinking",
+        json!({"type": "enabled", "budget_tokens": 1024}),
+    );
+    let thinks = both(&fake, body.clone()).await["content"][0].clone();
+    let body = with(
+        body,
+        "tools",
+        json!([{"name": "f", "input_schema": {"type": "object"}}]),
+    );
+    let call = |id: &str| json!({"type": "tool_use", "id": id, "name": "f", "input": {}});
+    let result =
+        |id: &str| json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": id}]});
+    let says = |content: Value| json!({"role": "assistant", "content": content});
+    let after = |first: Value, second: Value| {
+        json!([
+            {"role": "user", "content": "go"},
+            says(first), result("a"), says(second), result("b")
+        ])
+    };
+    for (turns, expected) in [
+        (after(json!([thinks, call("a")]), json!([call("b")])), 200),
+        (after(json!([call("a")]), json!([thinks, call("b")])), 400),
+        (
+            after(json!([thinks, call("a")]), json!([thinks, call("b")])),
+            200,
+        ),
+    ] {
+        let (status, answer) = fake.send(&with(body.clone(), "messages", turns)).await;
+        assert_eq!(status, expected, "{answer}");
+    }
+}
+
+#[tokio::test]
 async fn counting_agrees_with_the_usage() {
     let fake = start().await;
     let body = json!({"model": "alpha-1", "system": "Be brief.", "messages": ask("count this")["messages"]});

@@ -277,6 +277,10 @@ fn refused() -> Vec<(Value, &'static str)> {
         (closed(json!({"type": "array", "minItems": 2})), "minItems"),
         (closed(json!({"oneOf": [{"type": "string"}]})), "oneOf"),
         (closed(json!({"anyOf": []})), "anyOf must not be empty"),
+        (
+            closed(json!({"anyOf": vec![json!({"type": ["string", "null"]}); 16]})),
+            "too many parameters with union types (17",
+        ),
         (closed(json!({"type": []})), "type must not be empty"),
         (
             closed(json!({"allOf": [{"$ref": "#/properties/a"}]})),

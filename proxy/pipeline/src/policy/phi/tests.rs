@@ -107,6 +107,10 @@ fn names_that_nothing_has_are_refused_with_their_line() {
             "line 3: further_kinds: findings of person count as NAME",
         ),
         (
+            "further_kinds = [\"SSN\"]\n",
+            "line 3: further_kinds: SSN is a kind already",
+        ),
+        (
             "further_kinds = [\"ward\"]\n",
             "findings of ward count as WARD",
         ),

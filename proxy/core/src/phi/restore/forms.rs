@@ -1,27 +1,31 @@
-//! Numbers that were PHI. A placeholder is no number, so that a model can only say it in a string, also where a schema
-//! asks for a number: what comes back there is a number again.
+//! Numbers and dates that were PHI. A placeholder is no number, so that a model can only say it in a string, also where a
+//! schema asks for a number: what comes back there is a number again. Where it asks for a date (`"format": "date"`), the
+//! date comes back as JSON Schema has dates, however it was spelled, if there is no doubt which it is.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use serde_json::{Map, Number, Value};
 
+use super::dates;
 use super::json::{JsonReader, Unit};
 use crate::phi::promised;
 
-/// Where a JSON Schema wants numbers and nothing else.
-pub(in crate::phi) struct NumberPlaces {
+/// Where a JSON Schema wants numbers and nothing else, or dates.
+pub(in crate::phi) struct FormPlaces {
     shapes: Vec<Shape>,
     root: usize,
 }
 
-/// What stands at a place, as far as numbers are asked for: positions in [`NumberPlaces::shapes`].
+/// What stands at a place, as far as numbers or dates are asked for: positions in [`FormPlaces::shapes`].
 enum Shape {
-    /// Anything that is no number alone.
+    /// Anything that is no number or date alone.
     Other,
+    /// A number, or what stands for one.
     Number,
-    /// Nothing that says anything of a number: `null`, and what stands for placeholders.
+    /// `null`, which says nothing of a form.
     Nothing,
+    Date,
     Object {
         named: HashMap<String, usize>,
         /// What stands under any other key.
@@ -35,25 +39,24 @@ enum Shape {
 const OTHER: usize = 0;
 const NUMBER: usize = 1;
 const NOTHING: usize = 2;
+const DATE: usize = 3;
 
-impl NumberPlaces {
-    /// What a schema says; nothing where it wants no number. Of what is too deep or large nothing is said.
+impl FormPlaces {
+    /// What a schema says; nothing where it wants no number or date. Of what is too deep or large nothing is said.
     pub(in crate::phi) fn of(schema: &Value) -> Option<Self> {
         let mut builder = Builder {
             root: schema,
-            shapes: vec![Shape::Other, Shape::Number, Shape::Nothing],
+            shapes: vec![Shape::Other, Shape::Number, Shape::Nothing, Shape::Date],
             known: HashMap::new(),
-            has_numbers: false,
+            has_forms: false,
         };
         let root = builder.shape(schema, 0);
         let Builder {
-            shapes,
-            has_numbers,
-            ..
+            shapes, has_forms, ..
         } = builder;
         let mut places = Self { shapes, root };
         places.root = places.settled(root);
-        has_numbers.then_some(places)
+        has_forms.then_some(places)
     }
 
     /// What stands under a key; nothing is known of a key that was not read whole.
@@ -90,7 +93,7 @@ struct Builder<'s> {
     shapes: Vec<Shape>,
     /// Schemas that were read or are being read, by where they are.
     known: HashMap<*const Value, usize>,
-    has_numbers: bool,
+    has_forms: bool,
 }
 
 /// Schemas that are read, and how deep they lie within each other.
@@ -112,8 +115,8 @@ impl<'s> Builder<'s> {
         let place = self.shapes.len();
         self.shapes.push(Shape::Other);
         self.known.insert(schema, place);
-        let shape = if promised::is_of_placeholders(schema) {
-            NOTHING
+        let shape = if promised::is_of_placeholders(fields) {
+            NUMBER
         } else {
             self.read(fields, place, depth)
         };
@@ -121,7 +124,7 @@ impl<'s> Builder<'s> {
             self.put(place, Shape::Same(shape));
             self.known.insert(schema, shape);
         }
-        self.has_numbers |= shape == NUMBER;
+        self.has_forms |= matches!(shape, NUMBER | DATE);
         shape
     }
 
@@ -167,6 +170,7 @@ impl<'s> Builder<'s> {
     ) -> usize {
         match word {
             "integer" | "number" => NUMBER,
+            "string" if promised::wants_date(fields) => DATE,
             "null" => NOTHING,
             "object" => self.object(fields, place, depth),
             "array" => {
@@ -242,18 +246,50 @@ impl<'s> Builder<'s> {
     }
 }
 
-/// Takes the quotes from numbers where numbers are wanted, while the JSON text still arrives. Text that is no JSON passes.
-pub(in crate::phi) struct Unquoter {
-    places: Arc<NumberPlaces>,
+/// Takes the quotes from numbers where numbers are wanted, and spells dates as they are wanted, while the JSON text still
+/// arrives. Text that is no JSON passes.
+pub(in crate::phi) struct Former {
+    places: Arc<FormPlaces>,
     reader: JsonReader,
     /// Whether some text came that JSON does not begin with.
     is_prose: bool,
     open: Vec<Level>,
     /// The last string, as far as it may be a key; nothing of one that is too long, or has half a character.
     word: Option<String>,
-    /// A string that may become a number, with its first quote.
-    held: Option<String>,
+    /// A string that may become a number or a date.
+    held: Option<Held>,
     in_string: bool,
+}
+
+struct Held {
+    is_date: bool,
+    /// With its first quote.
+    text: String,
+}
+
+impl Held {
+    /// Whether one more letter may belong to it.
+    fn takes(&self, letter: char) -> bool {
+        if self.is_date {
+            self.text.len() <= dates::MAX_BYTES && dates::is_of_date(letter)
+        } else {
+            self.text.len() <= 2 * MAX_DIGITS && (letter.is_ascii_digit() || "-.".contains(letter))
+        }
+    }
+
+    /// The value that the whole string is, without its last quote.
+    fn value(mut self) -> String {
+        let inside = self.text.get(1..).unwrap_or_default();
+        if self.is_date {
+            if let Some(iso) = dates::iso(inside) {
+                self.text = format!("\"{iso}");
+            }
+        } else if is_number(inside) {
+            return inside.to_owned();
+        }
+        self.text.push('"');
+        self.text
+    }
 }
 
 /// An object or a list that is open.
@@ -270,8 +306,8 @@ const MAX_DIGITS: usize = 15;
 /// Bytes of the longest key that is compared.
 const MAX_KEY_BYTES: usize = 256;
 
-impl Unquoter {
-    pub(in crate::phi) fn new(places: Arc<NumberPlaces>) -> Self {
+impl Former {
+    pub(in crate::phi) fn new(places: Arc<FormPlaces>) -> Self {
         Self {
             places,
             reader: JsonReader::default(),
@@ -320,35 +356,24 @@ impl Unquoter {
         self.in_string = !self.in_string;
         if self.in_string {
             self.word = Some(String::new());
-            if self.open.last().and_then(|level| level.value) == Some(NUMBER) {
-                self.held = Some(String::from('"'));
-            } else {
-                out.push('"');
+            match self.open.last().and_then(|level| level.value) {
+                Some(form @ (NUMBER | DATE)) => {
+                    let (is_date, text) = (form == DATE, String::from('"'));
+                    self.held = Some(Held { is_date, text });
+                }
+                _ => out.push('"'),
             }
             return;
         }
         match self.held.take() {
-            Some(held) => {
-                let number = held.get(1..).unwrap_or_default();
-                if is_number(number) {
-                    out.push_str(number);
-                } else {
-                    out.push_str(&held);
-                    out.push('"');
-                }
-            }
+            Some(held) => out.push_str(&held.value()),
             None => out.push('"'),
         }
     }
 
     fn letter(&mut self, letter: char, out: &mut String) {
         match &mut self.held {
-            Some(held)
-                if held.len() <= 2 * MAX_DIGITS
-                    && (letter.is_ascii_digit() || "-.".contains(letter)) =>
-            {
-                held.push(letter);
-            }
+            Some(held) if held.takes(letter) => held.text.push(letter),
             _ => {
                 self.let_go(out);
                 self.note(letter);
@@ -398,7 +423,7 @@ impl Unquoter {
 
     fn let_go(&mut self, out: &mut String) {
         if let Some(held) = self.held.take() {
-            out.push_str(&held);
+            out.push_str(&held.text);
         }
     }
 }
@@ -418,17 +443,17 @@ mod tests {
 
     use super::*;
 
-    fn unquoted_by(schema: &Value, text: &str, letters: usize) -> String {
-        let Some(places) = NumberPlaces::of(schema) else {
+    fn formed_by(schema: &Value, text: &str, letters: usize) -> String {
+        let Some(places) = FormPlaces::of(schema) else {
             return text.to_owned();
         };
-        let mut unquoter = Unquoter::new(Arc::new(places));
+        let mut former = Former::new(Arc::new(places));
         let all: Vec<char> = text.chars().collect();
         let mut out = String::new();
         for piece in all.chunks(letters) {
-            out.push_str(&unquoter.push(&piece.iter().collect::<String>()));
+            out.push_str(&former.push(&piece.iter().collect::<String>()));
         }
-        out.push_str(&unquoter.finish());
+        out.push_str(&former.finish());
         out
     }
 
@@ -465,18 +490,19 @@ mod tests {
         let expected = r#"{"mrn":1,"age":1,"zip":1,"ids":[1],"owner":1,
             "visit":{"bed":1,"name":1,"next":{"bed":1,"mrn":"1"}},"counts":{"a":1,"mrn":1},
             "name":"1","code":"1","env":{"mrn":"1"},"free":{"mrn":"1"},"any":"1","self":"1","row":["1"],"x":"1"}"#;
-        assert_eq!(unquoted_by(&schema, text, 7), expected);
+        assert_eq!(formed_by(&schema, text, 7), expected);
         let mut promised = schema.clone();
-        promised::loosen_numbers(&mut promised);
+        let alternative = promised::alternative(&["MRN".to_owned()].into());
+        promised::loosen(&mut promised, &alternative.unwrap_or_default());
         assert_ne!(promised, schema);
-        assert_eq!(unquoted_by(&promised, text, 7), expected);
+        assert_eq!(formed_by(&promised, text, 7), expected);
         // Alternatives, and what refers to what is not read to its end.
         let visit = json!({"properties": {"kind": {"const": "visit"}, "mrn": {"type": "integer"}, "n": {"type": "integer"}}});
         let bill = json!({"properties": {"kind": {"const": "bill"}, "sum": {"type": "number"}, "n": {"type": "string"}}});
         let either = json!({"anyOf": [visit, bill]});
         let text = r#"{"kind":"1","mrn":"1","sum":"1","n":"1"}"#;
         let expected = r#"{"kind":"1","mrn":1,"sum":1,"n":"1"}"#;
-        assert_eq!(unquoted_by(&either, text, 5), expected);
+        assert_eq!(formed_by(&either, text, 5), expected);
         let chain = json!({
             "$ref": "#/$defs/N",
             "$defs": {"N": {"anyOf": [
@@ -486,15 +512,15 @@ mod tests {
         });
         let text = r#"{"mrn":"1","next":{"mrn":"1","next":{"mrn":"1"}}}"#;
         let expected = r#"{"mrn":1,"next":{"mrn":1,"next":{"mrn":1}}}"#;
-        assert_eq!(unquoted_by(&chain, text, 5), expected);
+        assert_eq!(formed_by(&chain, text, 5), expected);
         let list = json!({"type": "array", "items": {"properties": {"a": {"type": "number"}}}});
-        assert_eq!(unquoted_by(&list, r#"[{"a":"1"}]"#, 3), r#"[{"a":1}]"#);
+        assert_eq!(formed_by(&list, r#"[{"a":"1"}]"#, 3), r#"[{"a":1}]"#);
         for schema in [
             json!({"type": "string"}),
             json!(true),
             json!({"properties": {}}),
         ] {
-            assert!(NumberPlaces::of(&schema).is_none());
+            assert!(FormPlaces::of(&schema).is_none());
         }
     }
 
@@ -507,7 +533,7 @@ mod tests {
             "$defs": {"a": {"anyOf": around}}
         });
         assert_eq!(
-            unquoted_by(&schema, r#"{"x":"1","n":"1"}"#, 4),
+            formed_by(&schema, r#"{"x":"1","n":"1"}"#, 4),
             r#"{"x":"1","n":1}"#
         );
         let mut deep = json!({"type": "integer"});
@@ -515,17 +541,17 @@ mod tests {
             deep = json!({"anyOf": [deep]});
         }
         let schema = json!({"properties": {"x": deep}});
-        assert_eq!(unquoted_by(&schema, r#"{"x":"1"}"#, 4), r#"{"x":"1"}"#);
+        assert_eq!(formed_by(&schema, r#"{"x":"1"}"#, 4), r#"{"x":"1"}"#);
     }
 
-    fn unquoted(text: &str, letters: usize) -> String {
+    fn formed(text: &str, letters: usize) -> String {
         let schema = json!({"properties": {
             "mrn": {"type": "integer"},
             "ids": {"type": "array", "items": {"type": "number"}},
             "n\u{e9}": {"type": "integer"},
             "note": {"type": "string"}
         }});
-        unquoted_by(&schema, text, letters)
+        formed_by(&schema, text, letters)
     }
 
     #[test]
@@ -543,9 +569,46 @@ mod tests {
             (r#"{"n\u00e9": "7"}"#, r#"{"n\u00e9": 7}"#),
         ] {
             for bytes in [1, 2, 5, 100] {
-                assert_eq!(unquoted(text, bytes), expected);
+                assert_eq!(formed(text, bytes), expected);
             }
         }
+    }
+
+    #[test]
+    fn a_date_is_spelled_as_one_is_wanted() {
+        let day = || json!({"type": "string", "format": "date"});
+        let described = json!({"type": "string", "description": "When.\n\n{\"format\":\"date\"}"});
+        let schema = json!({"properties": {
+            "a": day(), "b": described, "c": {"anyOf": [day(), {"type": "null"}]},
+            "d": {"type": "array", "items": day()}, "e": {"type": "string"},
+            "f": {"anyOf": [day(), {"type": "string"}]}
+        }});
+        let text = r#"{"a":"March 4, 1961","b":"4 Mar 1961","c":"1961-03-04","d":["25.12.1961","03/04/1961"],"e":"March 4, 1961","f":"March 4, 1961"}"#;
+        let expected = r#"{"a":"1961-03-04","b":"1961-03-04","c":"1961-03-04","d":["1961-12-25","03/04/1961"],"e":"March 4, 1961","f":"March 4, 1961"}"#;
+        for letters in [1, 3, 500] {
+            assert_eq!(formed_by(&schema, text, letters), expected);
+        }
+        for text in [
+            r#"{"a":"March 4, 1961 or so, as far as anybody in the family remembers"}"#,
+            r#"{"a":"March\u0020 4, 1961","d":["[DATE_1]","March 4, 1961"#,
+            r#"{"a":""}"#,
+        ] {
+            assert_eq!(formed_by(&schema, text, 2), text);
+        }
+    }
+
+    /// What is told of numbers that were replaced is what is read here.
+    #[test]
+    fn numbers_that_were_listed_come_back_as_numbers() {
+        let told = "The placeholder that stands for the number, with its brackets.";
+        let one = json!({"type": "string", "enum": ["[MRN_1]"], "description": format!("Whose.\n\n{told}")});
+        let schema = json!({"properties": {
+            "a": one, "b": {"anyOf": [{"type": ["integer", "null"], "enum": [7, null]}, one]},
+            "c": {"type": "string", "description": "Whose."}
+        }});
+        let text = r#"{"a":"5550123","b":"5550123","c":"5550123"}"#;
+        let expected = r#"{"a":5550123,"b":5550123,"c":"5550123"}"#;
+        assert_eq!(formed_by(&schema, text, 4), expected);
     }
 
     #[test]
@@ -565,7 +628,7 @@ mod tests {
             "}]\"5\"",
         ] {
             for bytes in [1, 3, 100] {
-                assert_eq!(unquoted(text, bytes), text);
+                assert_eq!(formed(text, bytes), text);
             }
         }
     }
