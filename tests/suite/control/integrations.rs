@@ -506,10 +506,12 @@ async fn a_key_of_ones_own_is_never_replaced_by_the_operators() {
         assert!(set.status.success(), "{}", program::text(&set.stderr));
         clinic.is_refused_for("not_in_plan").await;
         // What is left can be looked at and ended; nothing is made or sent.
+        let mut another = bridge();
+        another["base_url"] = clinic.service.base_url().into();
         let body = json!({"project_id": "default", "alias": "other"});
         let bindings = format!("{path}/bindings");
         for (method, path, body) in [
-            ("POST", INTEGRATIONS, bridge()),
+            ("POST", INTEGRATIONS, another),
             ("POST", &bindings, body),
             ("POST", "/v1/egress/default/alpha/v1/messages", json!({})),
         ] {
