@@ -266,7 +266,7 @@ fn sent(text: &str, values: &[(&str, &str, u16)]) -> String {
     let mut map = PlaceholderMap::default();
     let merged = merge(&scan, &claims, |_, _| true);
     let findings = sweep(&scan, merged, &map, &Allowed::default()).unwrap();
-    redact(&mut chat, &scan, &findings, &mut map, true).unwrap();
+    redact(&mut chat, &scan, &findings, &mut map, RESTORED).unwrap();
     said(&chat, 0)
 }
 
