@@ -17,6 +17,7 @@ on_sqlite! {
     reasoning_of_one_mode_is_none_of_the_other,
     calls_whose_reasoning_is_lost_go_on,
     ids_that_a_provider_made_come_back,
+    who_reads_values_means_what_looks_like_a_placeholder,
 }
 
 const MODEL: &str = "alpha-sonnet-4-6";
@@ -179,4 +180,51 @@ async fn ids_that_a_provider_made_come_back(world: &World) {
     let sent = world.fake.received(&mark).await["body"]["messages"].clone();
     assert_eq!(sent[1]["content"][0]["id"], id);
     assert_eq!(sent[2]["content"][0]["tool_use_id"], id);
+}
+
+/// Of a stored conversation too, whose numbers last: the last reply would be about another patient else.
+async fn who_reads_values_means_what_looks_like_a_placeholder(world: &World) {
+    let organization = world.organization();
+    let marks = [mark(), mark(), mark(), mark()];
+    let tell = async |mark: &str, says: &str, body: Value| {
+        world
+            .fake
+            .expect(json!({"contains": mark, "text": says}))
+            .await;
+        let mut body = body;
+        body["stream"] = false.into();
+        let answer = world.gateway.chat(&organization.key, body).await;
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        answer.json()["data"].take()
+    };
+    let message = format!("{} Patient Helen Marsh is allergic.", marks[0]);
+    let first = tell(&marks[0], "[NAME_1] is.", json!({"message": message})).await;
+    assert_eq!(first["message"]["content"], "Helen Marsh is.");
+    let conversation = &first["conversation_id"];
+    // What is not stored leaves nothing behind, the number that was shown among it.
+    let body = json!({"message": marks[1], "conversation_id": conversation, "store": false});
+    let second = tell(&marks[1], "Mr. Otto Lang has called about her.", body).await;
+    let shown = second["message"]["content"].as_str().unwrap();
+    assert!(shown.contains("[NAME_2] has called"), "{shown}");
+    let message = format!(
+        "{} Patient Ida Stone comes too. The form says [NAME_1].",
+        marks[2]
+    );
+    let body = json!({"message": message, "conversation_id": conversation});
+    let says = "[NAME_2] comes. The form says [NAME_3].";
+    let third = tell(&marks[2], says, body).await;
+    let told = "Ida Stone comes. The form says [NAME_1].";
+    assert_eq!(third["message"]["content"], told);
+    let sent = world.fake.received(&marks[2]).await["body"]["messages"].to_string();
+    let expected = "Patient [NAME_2] comes too. The form says [NAME_3].";
+    assert!(sent.contains(expected), "{sent}");
+    let message = format!("{} Is [NAME_2] allergic?", marks[3]);
+    let body = json!({"message": message, "conversation_id": conversation});
+    let fourth = tell(&marks[3], "Who is [NAME_4]?", body).await;
+    assert_eq!(fourth["message"]["content"], "Who is [NAME_2]?");
+    let sent = world.fake.received(&marks[3]).await["body"]["messages"].to_string();
+    assert!(
+        sent.contains(expected) && sent.contains("Is [NAME_4] allergic?"),
+        "{sent}"
+    );
 }

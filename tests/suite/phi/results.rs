@@ -6,7 +6,10 @@ use svc_tests::world::World;
 
 use crate::engines::on_worlds_of_their_own;
 
-on_worlds_of_their_own! { a_text_that_comes_again_is_not_read_again }
+on_worlds_of_their_own! {
+    a_text_that_comes_again_is_not_read_again,
+    a_prompt_is_read_once,
+}
 
 const HIT: &str = "svc_phi_results_total{outcome=\"hit\"}";
 const MISS: &str = "svc_phi_results_total{outcome=\"miss\"}";
@@ -57,4 +60,27 @@ async fn a_text_that_comes_again_is_not_read_again(world: &World) {
             .all(|text| *text == sent[0] && text.contains("[SSN_1] of [NAME_1]")),
         "{sent:?}"
     );
+}
+
+/// phi-names reads all that is said together, and the others each long text by itself.
+async fn a_prompt_is_read_once(world: &World) {
+    let organization = world.organization();
+    let prompt = "Answer in one sentence, and say what you do not know. ".repeat(40);
+    let mut read = Vec::new();
+    for _ in 0..2 {
+        let mark = mark();
+        let message = format!("{mark} SSN 536-22-8714 of Thomas Barker");
+        let body = json!({"system": prompt, "message": message, "store": false});
+        let answer = world.gateway.chat(&organization.key, body).await;
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        assert_eq!(answer.header("svc-phi-entities"), Some("NAME=1,SSN=1"));
+        assert!(
+            world.fake.seen(&mark).await[0]["body"]["messages"]
+                .to_string()
+                .contains("[SSN_1] of [NAME_1]")
+        );
+        read.push(outcomes(world).await);
+    }
+    // Prompt and message for two of them, and the whole for the third.
+    assert_eq!(read, [[0.0, 5.0], [2.0, 8.0]]);
 }
