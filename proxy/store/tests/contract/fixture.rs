@@ -109,8 +109,8 @@ pub(crate) async fn many_rows(db: &TestDb, count: u32, [event, at, phi]: [&str; 
         "INSERT INTO audit (id, org_id, mode, request_id, phase, event, occurred_at, actor_type, result, \
          phi_detected, document) WITH RECURSIVE numbers (n) AS \
          (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n + 1 < {count}) \
-         SELECT 'aud_' || n, 'org_1', 'live', 'req_x' || n, 'terminal', {event}, {at}, 'api_key', 'success', \
-         {phi}, '{{}}' FROM numbers"
+         SELECT 'aud_' || n, 'org_1', 'live', 'req_x' || n, CASE WHEN {event} LIKE 'workflow.%' THEN 'single' \
+         ELSE 'terminal' END, {event}, {at}, 'api_key', 'success', {phi}, '{{}}' FROM numbers"
     );
     assert_eq!(db.tamper(&sql).await.unwrap(), u64::from(count));
 }
