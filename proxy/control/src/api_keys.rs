@@ -178,7 +178,7 @@ impl Wanted {
         let limits = fields.take("rate_limits");
         let per_minute = limits.and_then(|limits| per_minute(limits, most, &mut problems));
         // A key never makes one that may do more than itself, also where nobody says how much.
-        let per_minute = per_minute.or(call.caller.per_minute);
+        let per_minute = per_minute.or((most < usual).then_some(most));
         fields.end_strictly(&mut problems);
         problems.into_result()?;
         let (Some(name), Some(scopes)) = (name, scopes) else {
