@@ -82,13 +82,19 @@ fn is_vitamin(word: &str, behind: &str) -> bool {
 fn is_measured(word: &str, behind: &str) -> bool {
     let number = behind.trim_start_matches([' ', ':', '=']);
     let digits = number.trim_start_matches(|sign: char| sign.is_ascii_digit() || sign == '.');
-    let unit = digits.trim_start_matches(['-', ' ']);
+    let unit = digits.trim_start_matches(['-', ' ', ',']);
+    // Telephone numbers and days go on.
+    let goes_on = digits.starts_with('/')
+        || digits
+            .strip_prefix('-')
+            .is_some_and(|rest| rest.starts_with(|sign: char| sign.is_ascii_digit()));
     let is_age = ["y", "Y", "F", "M", "mo"]
         .iter()
         .any(|age| unit.starts_with(age));
     ABBREVIATIONS.contains(&word)
         && number.len() < behind.len()
         && digits.len() < number.len()
+        && !goes_on
         && !is_age
 }
 

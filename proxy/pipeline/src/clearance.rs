@@ -141,7 +141,7 @@ impl Clearance {
         Ok(lists.revision != self.lists_revision)
     }
 
-    /// What the alias of an organization's own credential stands for now. The operator's key never takes its place: who
+    /// What an organization's own credential is by now, found by its alias. The operator's key never takes its place: who
     /// pays does not change unasked (contract 11).
     ///
     /// # Errors

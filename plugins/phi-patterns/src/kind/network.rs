@@ -2,7 +2,7 @@
 
 use super::{DEVICE_ID, Finding, IP_ADDRESS};
 use crate::number::{Gap, Numbers};
-use crate::text::{before, byte, byte_before, has, is_word};
+use crate::text::{before, byte, byte_before, ends_with, has, is_word};
 use phi_text::public;
 
 const IP_WORDS: &[&str] = &[
@@ -11,8 +11,10 @@ const IP_WORDS: &[&str] = &[
 /// What has four numbers and dots as well.
 const VERSION_WORDS: &[&str] = &[
     "version", "ver", "v", "release", "firmware", "build", "oid", "section", "chapter", "rev",
-    "revision", "ec",
+    "revision",
 ];
+/// Classes of enzymes, by the first number behind `EC`.
+const MAX_ENZYME: u8 = 7;
 
 /// Four numbers up to 255 with dots between, and neither version nor object identifier.
 pub fn find_v4(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
@@ -28,7 +30,9 @@ pub fn find_v4(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
     let start = numbers.group(at).start;
     let near = before(numbers.text, start);
     let looks_like_version = octets.iter().all(|octet| *octet < 20);
-    let is_version = has(near, VERSION_WORDS) || looks_like_version && !has(near, IP_WORDS);
+    let is_enzyme = octets[0] <= MAX_ENZYME && ends_with(near, &["ec"]);
+    let is_version =
+        is_enzyme || has(near, VERSION_WORDS) || looks_like_version && !has(near, IP_WORDS);
     // `5.6.31.1. Remarks`
     let behind = numbers
         .text

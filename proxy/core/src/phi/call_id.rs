@@ -17,6 +17,7 @@ const MAX_DIGITS: usize = 4;
 const TURNS: (usize, usize) = (2, 5);
 /// The same for what is written in capitals and digits alone.
 const OUR_TURNS: (usize, usize) = (1, 5);
+const OUR_MAX_DIGITS: usize = 6;
 
 /// Whether an id of a call was made by chance: no words and no numbers, so that capitals, small letters and digits take
 /// turns all the way.
@@ -28,10 +29,9 @@ pub fn is_made_by_chance(id: &str) -> bool {
 }
 
 fn is_chance(rest: &str) -> bool {
-    let numbers = rest.split(|letter: char| !letter.is_ascii_digit());
     (MIN_CHARS..=MAX_CHARS).contains(&rest.len())
         && rest.bytes().all(|byte| byte.is_ascii_alphanumeric())
-        && numbers.map(str::len).max().unwrap_or_default() <= MAX_DIGITS
+        && longest_number(rest) <= MAX_DIGITS
         && takes_turns(rest, TURNS)
 }
 
@@ -42,7 +42,16 @@ fn is_ours(id: &str) -> bool {
     let rest = id
         .strip_prefix(OUR_CALLS)
         .filter(|rest| rest.starts_with(TIMES));
-    rest.is_some_and(|rest| IdKind::Bare.accept(rest).is_some() && takes_turns(rest, OUR_TURNS))
+    rest.is_some_and(|rest| {
+        IdKind::Bare.accept(rest).is_some()
+            && takes_turns(rest, OUR_TURNS)
+            && longest_number(rest) <= OUR_MAX_DIGITS
+    })
+}
+
+fn longest_number(letters: &str) -> usize {
+    let numbers = letters.split(|letter: char| !letter.is_ascii_digit());
+    numbers.map(str::len).max().unwrap_or_default()
 }
 
 fn takes_turns(letters: &str, (turns, per): (usize, usize)) -> bool {
@@ -81,6 +90,7 @@ mod tests {
             "smith_Ab3dE6gH1jK4mN7pQ0sT2vW5",
             // Our time, and words.
             "call_01MARTHASMYTHSMRNBREASTMMM",
+            "call_01MRN4471223D0B19500314XYZ",
         ] {
             assert!(!is_made_by_chance(told), "{told}");
         }

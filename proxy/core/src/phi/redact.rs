@@ -16,6 +16,7 @@ use super::counts::Counts;
 use super::kind::{ENTITY_KINDS, Kind};
 use super::map::{IN_CALLS, IN_TEXT, PlaceholderMap, Shown, Speaker};
 use super::merge::Finding;
+use super::restore::address::ends_inside;
 use super::restore::json::{is_of_number, unescape};
 use super::restore::prose::Prose;
 use super::scan::{Segment, TextScan};
@@ -165,6 +166,11 @@ fn is_meant(scan: &TextScan, token: &Token, stored: &Range<usize>, map: &Placeho
             )
             && !stored.contains(&at)
             && map.is_read(token.kind.as_str(), token.number)
+            // No value is read in an address.
+            && !scan
+                .text()
+                .get(segment.start..token.range.start)
+                .is_some_and(ends_inside)
     })
 }
 

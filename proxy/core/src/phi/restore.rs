@@ -4,7 +4,7 @@
 //! Held back is only a tail that can still become a placeholder of the table. Nothing is restored into an
 //! address that the model wrote: fetching it would carry the value away.
 
-mod address;
+pub(super) mod address;
 mod dates;
 pub(super) mod forms;
 pub(super) mod json;

@@ -35,7 +35,9 @@ fn pointed(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
         && is_month(numbers.value(at + 1)?)
         && numbers.group(at + 1).len() <= 2
         && !is_word(byte(text, end));
-    let is_ended = byte(text, end) == b'.' && !is_word(byte(text, end + 1));
+    let is_pointed = byte(text, end) == b'.';
+    // Behind a point a year may go on.
+    let is_whole = !is_pointed || !is_word(byte(text, end + 1));
     let near = before(text, start);
     let is_hour = || {
         let head = near.trim_ascii_end();
@@ -43,10 +45,10 @@ fn pointed(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
         hour.trim_ascii_end().last().is_some_and(u8::is_ascii_digit)
     };
     let is_led = || {
-        is_ended && ends_with(near, GERMAN) && !is_hour()
+        is_pointed && ends_with(near, GERMAN) && !is_hour()
             || numbers.group(at + 1).len() == 2 && ends_with(near, POLISH)
     };
-    (fits && is_led()).then_some(Finding::new(DATE, start, end, 750).contextual())
+    (fits && is_whole && is_led()).then_some(Finding::new(DATE, start, end, 750).contextual())
 }
 
 /// `Feb3 f/u`: a month with a capital and a day. Genes are called `Oct4` and `Dec1`.

@@ -19,6 +19,12 @@ fn days_with_a_point_behind_german_words() {
             &["DATE:14.1", "DATE:20.1"],
         ),
         ("przyjęty dnia 3.02 o godz. 8", &["DATE:3.02"]),
+        (
+            "seen in EC, portal login from 203.0.113.54",
+            &["IP_ADDRESS:203.0.113.54"],
+        ),
+        ("urodzona dnia 12.05.1931 r.", &["DATE:12.05.1931"]),
+        ("przyjęty dn. 03.02.2026", &["DATE:03.02.2026"]),
     ]);
     leaves_alone::<Patterns>(&[
         "Kalium 4.1. Natrium 138",

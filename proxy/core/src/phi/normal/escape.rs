@@ -91,7 +91,7 @@ fn encoded_bytes(bytes: &[u8], at: usize, mark: u8, is_digit: fn(&u8) -> bool) -
 /// `id=A123` and `since=2024-01-01` must stay: a lone escape counts where it stands for a sign and no number goes on from
 /// it, or for a letter of Latin-1 that small letters go on from. A space is written so at the end of a line; elsewhere
 /// only in what is written so all over (`is_mail`), where `n=20 mg` would be none.
-fn quoted_printable(bytes: &[u8], at: usize, is_mail: impl Fn() -> bool) -> Option<Read> {
+fn quoted_printable(bytes: &[u8], at: usize, is_mail: impl Fn() -> Mail) -> Option<Read> {
     let length = match bytes.get(at + 1..)? {
         [b'\r', b'\n', ..] => 3,
         [b'\n', ..] => 2,
@@ -108,7 +108,11 @@ fn quoted_printable(bytes: &[u8], at: usize, is_mail: impl Fn() -> bool) -> Opti
             let stands = match escape.reads {
                 Some(' ') => {
                     next.is_none_or(|byte| matches!(byte, b'\r' | b'\n'))
-                        || (!next.is_some_and(is_number) && is_mail())
+                        || match is_mail() {
+                            Mail::No => false,
+                            Mail::Likely => !next.is_some_and(is_number),
+                            Mail::Surely => true,
+                        }
                 }
                 Some(letter) if letter.is_ascii() => {
                     letter.is_ascii_punctuation()
@@ -131,14 +135,49 @@ fn is_quoted(bytes: &[u8], at: usize) -> bool {
     bytes.get(at) == Some(&b'=') && digits.is_some_and(|digits| digits.iter().all(is_capital_hex))
 }
 
-/// Whether some place of a text can only be quoted-printable: a soft line break, or a byte whose digits are no number.
-fn is_mail_text(bytes: &[u8]) -> bool {
+/// Whether a text is written in quoted-printable.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mail {
+    No,
+    /// Some place looks like nothing else.
+    Likely,
+    /// And spaces are written so between words: they are before numbers, too.
+    Surely,
+}
+
+fn is_mail_text(bytes: &[u8]) -> Mail {
+    /// Spaces between words that need no other sign beside them.
+    const ENOUGH: usize = 3;
     let is_letter = |digit: &u8| digit.is_ascii_uppercase();
-    memchr::memchr_iter(b'=', bytes).any(|at| match bytes.get(at + 1..) {
-        Some([b'\n', ..] | [b'\r', b'\n', ..]) => true,
-        Some([high, low, ..]) => is_quoted(bytes, at) && (is_letter(high) || is_letter(low)),
+    // A soft line break, a byte whose digits are no number, a word of a header (RFC 2047).
+    let is_likely = |at| match bytes.get(at + 1..).unwrap_or_default() {
+        [b'\n', ..] | [b'\r', b'\n', ..] => true,
+        [b'?', word @ ..] => is_encoded_word(word),
+        [high, low, ..] => is_quoted(bytes, at) && (is_letter(high) || is_letter(low)),
         _ => false,
-    })
+    };
+    let is_space = |at: &usize| {
+        let behind = bytes.get(at + 1..).unwrap_or_default();
+        matches!(behind, [b'2', b'0', next, ..] if next.is_ascii_alphabetic())
+    };
+    let signs = || memchr::memchr_iter(b'=', bytes);
+    match (signs().any(is_likely), signs().filter(is_space).count()) {
+        (true, 1..) | (false, ENOUGH..) => Mail::Surely,
+        (true, 0) => Mail::Likely,
+        (false, _) => Mail::No,
+    }
+}
+
+/// `UTF-8?Q?`, behind the signs that begin a word of a header.
+fn is_encoded_word(word: &[u8]) -> bool {
+    /// Of the longest name of a set of letters.
+    const MAX_CHARSET: usize = 24;
+    let charset = word
+        .iter()
+        .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
+        .count();
+    let behind = word.get(charset..).unwrap_or_default();
+    (1..=MAX_CHARSET).contains(&charset) && matches!(behind, [b'?', b'q' | b'Q', b'?', ..])
 }
 
 /// Escapes of JSON, JavaScript, C, Rust and Markdown.
@@ -293,6 +332,15 @@ mod tests {
             ("Jane=20Doe=3D,=20left", "Jane Doe=, left"),
             ("Jane=20Doe=\nleft", "Jane Doeleft"),
             ("since=2024-01-01 caf=C3=A9", "since=2024-01-01 café"),
+            (
+                "Andr=C3=A9:=20call=20360-555-0198",
+                "André: call 360-555-0198",
+            ),
+            ("=?UTF-8?Q?Jane=20Doe?= wrote", "=?UTF-8?Q?Jane Doe?= wrote"),
+            (
+                "Pt:=20Jane=20Doe=20was=203,=20at=20home",
+                "Pt: Jane Doe was 3, at home",
+            ),
             ("jane=40x.org", "jane@x.org"),
             ("Poe=2C Ann", "Poe, Ann"),
         ] {

@@ -72,6 +72,13 @@ impl Default for AddressWatch {
     }
 }
 
+/// Whether whatever follows a text is a part of an address.
+pub(in crate::phi) fn ends_inside(text: &str) -> bool {
+    let mut watch = AddressWatch::default();
+    text.chars().for_each(|letter| watch.see(letter));
+    watch.inside()
+}
+
 impl AddressWatch {
     pub(super) fn inside(&self) -> bool {
         self.state != State::Free

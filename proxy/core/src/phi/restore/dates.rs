@@ -1,6 +1,8 @@
 //! Dates as people write them, read only where there is no doubt which date it is. `03/04/1961` is in March or in April,
 //! and whoever wrote it knows: such a date stays as it is. So do those without a whole year, and in other languages.
 
+use std::ops::RangeInclusive;
+
 use jiff::civil::Date;
 
 /// Bytes of the longest spelling that is read.
@@ -52,8 +54,12 @@ fn date(of_year: i16, of_month: i8, on: i8) -> Option<Date> {
 
 fn year(text: &str) -> Option<i16> {
     let is_year = text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_digit());
-    is_year.then(|| text.parse().ok())?
+    let read: Option<i16> = is_year.then(|| text.parse().ok())?;
+    read.filter(|read| YEARS.contains(read))
 }
+
+/// Others are of another calendar, or a mistake.
+const YEARS: RangeInclusive<i16> = 1850..=2150;
 
 fn number(text: &str) -> Option<i8> {
     let is_number = matches!(text.len(), 1 | 2) && text.bytes().all(|byte| byte.is_ascii_digit());

@@ -241,6 +241,7 @@ fn quoted(listener: Listener) -> (ChatRequest, PlaceholderMap) {
         user(&said(&first, 0)),
         assistant("[NAME_2] has called about [NAME_1]."),
         user("Dear [NAME_1], with [Name 1] of the form letter: who is [NAME_2]? Ida Stone asks."),
+        user("https://x.example/?p=[NAME_1] is gone."),
     ]);
     let scan = TextScan::of(&mut chat);
     let found = findings(&scan, &names, &map);
@@ -260,6 +261,8 @@ fn who_reads_values_means_what_looks_like_their_placeholders() {
         said(&chat, 2),
         "Dear [NAME_3], with [NAME_4] of the form letter: who is [NAME_2]? [NAME_5] asks."
     );
+    // Nothing is read in the place of what is in an address.
+    assert_eq!(said(&chat, 3), "https://x.example/?p=[NAME_1] is gone.");
     assert_eq!(
         unmasked("[NAME_3], [NAME_4], [NAME_2], [NAME_5]", &map),
         "[NAME_1], [Name 1], [NAME_2], Ida Stone"
