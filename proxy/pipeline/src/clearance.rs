@@ -27,7 +27,7 @@ use crate::policy::PolicySet;
 use crate::policy::pipelines::Route;
 use crate::provider::Provider;
 
-/// 1 s: what holds is known to be at most that old when a request goes out for the first time (contract 19.5: 2 s).
+/// 1 s: most requests go out well within it, and a verdict that was good at their gate is not asked for twice.
 const RECENT: Duration = Duration::from_secs(1);
 
 /// What a request has passed by.

@@ -341,7 +341,8 @@ pub async fn of_user(
     listing.page(store, page, listed).await
 }
 
-/// The credential with this digest, whatever its status, and what belongs to it at `now`.
+/// The credential with this digest, whatever its status, and what belongs to it at `now`: its application may be another
+/// organization's, whoever asks.
 ///
 /// # Errors
 /// Those of the database and of its sealed columns; [`StoreError::Missing`] where its agent, or one that the agent acts
@@ -354,7 +355,7 @@ pub async fn find_by_digest(
     let digest = digest.to_vec();
     let found = store
         .db
-        .read(move |cx| Box::pin(async move { read(cx, digest, now).await }))
+        .read_of_all(move |cx| Box::pin(async move { read(cx, digest, now).await }))
         .await?;
     let Some(found) = found else {
         return Ok(None);

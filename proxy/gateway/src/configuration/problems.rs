@@ -142,8 +142,13 @@ impl Configuration {
         let database = self.database().is_ok().then(|| self.database_url());
         let database = database.and_then(|url| Store::doubt(&url));
         let database = database.map(|doubt| format!("store.database_url: {doubt}"));
+        let ports = self.integrations.allowed_ports.is_empty().then(|| {
+            "integrations.allowed_ports is empty: no service of an organization can be reached"
+                .to_owned()
+        });
         let descriptors = descriptors::doubt(self.limits.connections);
-        keyless.chain(database).chain(descriptors).collect()
+        let doubts = keyless.chain(database).chain(ports);
+        doubts.chain(descriptors).collect()
     }
 
     /// Why live requests would be answered by a stand-in for a provider.
@@ -332,10 +337,9 @@ impl Webhooks {
 impl Integrations {
     /// What is wrong with the ports that callers may name.
     fn no_ports(&self) -> Option<String> {
-        let is_wrong = self.allowed_ports.is_empty() || self.allowed_ports.contains(&0);
-        is_wrong.then(|| {
-            "integrations.allowed_ports must name a port, and not 0: no service could be reached".to_owned()
-        })
+        self.allowed_ports
+            .contains(&0)
+            .then(|| "integrations.allowed_ports: there is no port 0".to_owned())
     }
 
     /// Numbers that must not be 0.
@@ -555,10 +559,6 @@ mod tests {
             (
                 "[server]\ndata_dir = '/dev/null/var'",
                 "server.data_dir: /dev/null is no folder",
-            ),
-            (
-                "[integrations]\nallowed_ports = []",
-                "integrations.allowed_ports",
             ),
             (
                 "[integrations]\nallowed_ports = [443, 0]",

@@ -369,14 +369,18 @@ async fn an_application_that_ends_takes_along_what_it_issued_anywhere(db: TestDb
         let (owner, other) = (scene(&store).await, scene(&store).await);
         let mut credential = other.credential(NOW.plus_ms(10_000));
         credential.application_id = Some(owner.application.id.clone());
-        let issued = credential.clone();
+        let (issued, digest) = (credential.clone(), rand::random());
         let done = store.transaction(move |mut tx| {
             Box::pin(async move {
-                agent_credential::insert(&mut tx, &issued, &rand::random()).await?;
+                agent_credential::insert(&mut tx, &issued, &digest).await?;
                 Ok::<_, TransactionError<()>>(())
             })
         });
         done.await.unwrap();
+        // Also where the rows of its application's organization are out of sight.
+        let found = agent_credential::find_by_digest(&store, &digest, NOW);
+        let found = tenant::within(&other.org_id, found).await.unwrap();
+        assert_eq!(found.unwrap().issuer, Issuer::Stands);
         let at = NOW.plus_ms(1_000);
         if is_erased {
             let org_id = owner.org_id.clone();
